@@ -1,0 +1,421 @@
+/* emu.h: every structure and function that one part of z_emu offers another.
+ *
+ * Sectioned by folder, lowest first. Dependencies run one way:
+ *     cuda -> core -> unit      ptx below them all      diag is called by everyone and calls no one
+ *
+ * Words used throughout:
+ *   row      the 32 lanes of one register, side by side in memory (structure of arrays): lane i of
+ *            a 4-byte register is ((uint32_t *)row)[i]. A predicate's row is one uint32_t, a bit per lane.
+ *   frame    the rows of one activation of one function, constants included.
+ *   split    a subset of a warp's lanes that share one pc.
+ *   fault    a broken rule; it ends the launch with a CUDA error and prints a report.
+ */
+#ifndef Z_EMU_H
+#define Z_EMU_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { WARP = 32 };
+
+struct instr; struct func; struct module; struct symbol;
+struct warp; struct split; struct cta; struct sm; struct gpu; struct launch;
+
+/* ================================================================ diag: what it tells a person */
+
+/* Fault ids, the CUDA error each ends the launch with, and the rule in the ISA's words: diag/faults.def
+ * with columns FAULT(id, cuda_error, rule). */
+enum fault_id {
+    FAULT_NONE,
+#define FAULT(id, cuda_error, rule) FAULT_##id,
+#include "diag/faults.def"
+#undef FAULT
+    FAULT_COUNT
+};
+
+/* Reports a fault of lane `lane` (-1: the whole warp) at instruction `in` and ends the launch.
+ * The first fault of a launch is printed (rule, CTA, warp, lane, PTX, operand values, source line,
+ * then the caller's own sentence), later ones are counted. Always returns X_FAULT. */
+int fault(struct warp *w, const struct instr *in, int lane, enum fault_id id, const char *fmt, ...)
+    __attribute__((format(printf, 5, 6)));
+
+/* A fault with no instruction to blame (a hang, a bad launch). */
+void fault_launch(struct launch *l, enum fault_id id, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Several lines to the same stream as faults (stderr), one write, prefixed "z_emu: ". */
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* ================================================================ ptx: text -> program */
+
+enum type {
+    T_NONE,
+    T_PRED,
+    T_B8, T_B16, T_B32, T_B64, T_B128,
+    T_U8, T_U16, T_U32, T_U64,
+    T_S8, T_S16, T_S32, T_S64,
+    T_F16, T_F16X2, T_BF16, T_BF16X2, T_TF32, T_F32, T_F32X2, T_F64,
+    T_U16X2, T_S16X2, T_U8X4, T_S8X4,
+    T_E4M3, T_E5M2, T_E4M3X2, T_E5M2X2, T_E4M3X4, T_E5M2X4,
+    T_E2M1, T_E2M3, T_E3M2, T_E2M1X2, T_E2M3X2, T_E3M2X2, T_E2M1X4, T_E2M3X4, T_E3M2X4,
+    T_UE8M0, T_UE8M0X2, T_UE4M3, T_B1, T_U4, T_S4, T_U2, T_S2, T_B4X16, T_B6X16_P32, T_B8X16,
+    T_COUNT
+};
+uint32_t type_bytes(enum type t);           /* size in a register or in memory; 0 for sub-byte types */
+const char *type_name(enum type t);         /* "u32" */
+
+enum space { SP_GENERIC, SP_GLOBAL, SP_SHARED_CTA, SP_SHARED_CLUSTER, SP_LOCAL, SP_CONST, SP_PARAM, SP_TMEM, SP_NONE };
+const char *space_name(enum space s);
+
+/* Every dotted modifier the parser knows: ptx/modifiers.def with columns
+ * MOD(id, "text", field, value); `field` says which member of struct instr it sets. */
+enum mod {
+    M_NONE,
+#define MOD(id, text, field, value) M_##id,
+#include "ptx/modifiers.def"
+#undef MOD
+    M_COUNT
+};
+
+/* One row of ptx/instructions.def:
+ *   INSTR(id, mnemonic, modifiers, operands, target, cost, effect)
+ *   mnemonic   the words up to the first modifier that varies: "add", "cp.async.bulk.tensor"
+ *   modifiers  those allowed, space separated; a word in capitals is a group (modifiers.def)
+ *   operands   in order; names starting with d are written, with x read and written, all others read.
+ *              "d|p" a destination with a predicate, "[a]" an address, "{d}" a vector (any operand may
+ *              be a vector), "?" after it: may be left out. After ":" the type a literal there has, when it
+ *              is not the instruction's last type: ":u32", ":pred", ":t0" (first type), ":wide".
+ *   target     least that has it: "" any, "80", "90", "90a", "100a", ...
+ *   cost       issue cost class (core/devices.def)
+ *   effect     register-transfer notation, for people: "d = a + b"
+ */
+enum op {
+    OP_NONE,
+#define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) OP_##id,
+#include "ptx/instructions.def"
+#undef INSTR
+    OP_COUNT
+};
+
+enum cost {                                 /* issue cost classes; cycles per device in core/devices.def */
+    COST_ALU, COST_HALF_RATE, COST_QUARTER_RATE, COST_FP64, COST_MUFU, COST_CONTROL, COST_LDST, COST_ATOM,
+    COST_BARRIER, COST_MMA, COST_ASYNC, COST_COUNT
+};
+
+enum operand_kind {
+    O_NONE,
+    O_REG,      /* a row of the frame: a register or a constant (same thing to a handler) */
+    O_VEC,      /* {…}: n elements */
+    O_MEM,      /* [row + imm]; for [map, {coords}] the coordinates are `elem` */
+    O_LABEL,    /* imm is the pc */
+    O_FUNC,     /* call target: sym */
+    O_SREG,     /* special register, imm is enum sreg; only ever the source of mov */
+    O_SYMBOL,   /* a name that is no address: call prototype, branch-target list, texture */
+    O_SINK      /* _ : a destination that is thrown away */
+};
+enum { O_CONST = 1,     /* the row is a constant: same value in all lanes, never written */
+       O_NOT = 2,       /* !p */
+       O_NEG = 4 };     /* -x, where the ISA allows it */
+
+struct operand {
+    uint8_t kind, width;        /* width: bytes per lane of the row: 0 predicate, 2, 4, 8, 16 (8-bit registers use 2) */
+    uint8_t flags;
+    uint8_t pair_width;         /* "d|p": width of the second half, whose row is pair_row */
+    uint16_t n;                 /* elements */
+    uint32_t row;               /* byte offset of the row in the frame */
+    uint32_t pair_row;          /* of p in "d|p"; ROW_NONE when there is none or it is _ */
+    int64_t imm;
+    union { struct operand *elem; struct symbol *sym; };
+};
+#define ROW_NONE UINT32_MAX
+
+/* Handlers. `mask` is the split's lanes for which the guard holds, never 0 (a guard that holds for
+ * no lane skips the instruction), except for instructions whose row has the modifier group ALIGNED.
+ * The pc has already moved past the instruction. */
+enum exec_status {
+    X_NEXT,         /* done */
+    X_JUMP,         /* done, and the split list or the pc was changed: reload */
+    X_RETRY,        /* not done: the split has been put to sleep (split_sleep) and executes this instruction again when woken */
+    X_YIELD,        /* done, but let others run first */
+    X_FAULT         /* the launch is over */
+};
+typedef int exec_fn(struct warp *w, const struct instr *in, uint32_t mask);
+/* Binding: every table row has a picker that returns the handler for this exact form, or NULL when
+ * the form is not supported (the module is then refused, by name and line). It may normalise `in`. */
+typedef exec_fn *pick_fn(struct instr *in);
+
+struct instr {
+    exec_fn *exec;
+    uint16_t op;                /* enum op */
+    uint8_t ntype, nopnd, nmod;
+    uint8_t type[4];            /* in the order written: cvt.rn.f16.f32 -> F16, F32 */
+    uint8_t space, space2;      /* first and second state space written */
+    uint8_t cmp, boolop, rnd, mode, sem, scope, vec, cache; /* values are enum mod; vec is 1, 2, 4 or 8 */
+    uint8_t guard_neg;
+    uint32_t guard;             /* row of the guard predicate, ROW_NONE if unguarded */
+    uint32_t flags;             /* F_… of modifiers.def: F_SAT, F_FTZ, F_SYNC, F_ALIGNED, F_VOLATILE, … */
+    uint32_t rpc;               /* branches: pc of the immediate post-dominator, or ninstr */
+    uint32_t line, ptx_line;    /* of the source file, of the PTX text; 0 unknown */
+    uint16_t file;              /* index into module->file */
+    uint16_t cost;              /* issue cycles, filled in when bound to a device */
+    struct operand *opnd;
+    const uint16_t *mod;        /* every modifier as written, enum mod, for handlers that need more than the fields */
+    const struct func *func;
+};
+enum { F_SAT = 1, F_FTZ = 2, F_SYNC = 4, F_ALIGNED = 8, F_VOLATILE = 16, F_UNI = 32, F_APPROX = 64, F_FULL = 128,
+       F_TRANS = 256, F_NC = 512, F_RELU = 1024, F_CC = 2048, F_HI = 4096, F_LO = 8192, F_WIDE = 16384,
+       F_SATFINITE = 1 << 15, F_NOINC = 1 << 16, F_NAN = 1 << 17, F_ABS = 1 << 18, F_XORSIGN = 1 << 19,
+       F_READ = 1 << 20, F_MMIO = 1 << 21, F_ALL = 1 << 22, F_OOB = 1 << 23, F_ZFILL = 1 << 24 };
+
+enum symbol_kind { SYM_VAR, SYM_FUNC, SYM_PARAM, SYM_LABEL, SYM_OTHER };
+struct symbol {
+    const char *name;
+    enum symbol_kind kind;
+    enum space space;
+    uint32_t align;
+    uint64_t size;
+    uint64_t addr;              /* in its space: global and const set when the module is loaded onto a gpu;
+                                   shared, local and param offsets set by the parser */
+    const uint8_t *init;        /* size bytes, or NULL */
+    struct { uint64_t offset; struct symbol *sym; int64_t addend; uint8_t bytes; bool generic; } *reloc;  /* names inside init */
+    int nreloc;
+    bool is_extern;             /* shared: dynamic shared memory; other: resolved across modules */
+    bool managed;
+    struct func *func;
+};
+
+struct constant {               /* one constant row of a frame */
+    uint32_t row;
+    uint8_t width;
+    uint64_t bits[2];
+    struct symbol *sym;         /* when set, its address is added to bits[0] at load */
+    bool generic;               /* …as a generic address (cvta'd) */
+};
+
+struct param { const char *name; uint32_t offset, size, align; enum type type; };
+
+struct func {
+    const char *name;
+    struct module *module;
+    bool is_kernel, is_extern;
+    struct instr *code;         /* ninstr of them; the last is always ret or exit */
+    uint32_t ninstr;
+    uint32_t frame_bytes;       /* register rows, then constant rows from const_row on */
+    uint32_t const_row;
+    struct constant *constant;
+    uint32_t nconstant;
+    struct param *param;        /* inputs */
+    uint32_t nparam, param_bytes;
+    struct param *ret;          /* .func results */
+    uint32_t nret, ret_bytes;
+    uint32_t local_bytes;       /* .local per thread, this frame */
+    uint32_t shared_bytes;      /* static .shared it can reach (itself and what it calls) */
+    uint32_t reqntid[3], maxntid[3], minnctapersm, maxnreg, reqnctapercluster[3];
+    bool explicit_cluster;
+    uint32_t regs;              /* registers per thread: from the cubin beside the PTX, else estimated */
+    struct symbol *sym;
+};
+
+struct module {
+    const char *name;           /* for messages */
+    const char *text;           /* a NUL-ended copy of the PTX */
+    uint32_t target;            /* 90 */
+    char target_suffix;         /* 'a', 'f' or 0 */
+    uint32_t version;           /* 90 for .version 9.0 */
+    struct func **func; uint32_t nfunc;
+    struct symbol **var; uint32_t nvar;     /* module-scope .global, .const, .shared */
+    const char **file; uint32_t nfile;      /* source files by index */
+    struct arena *arena;        /* owns everything above */
+};
+
+/* Parses PTX text. On error returns NULL and writes one message (name:line:column, the source line, a
+ * caret, what was expected) to `err`. Handlers are not bound yet. */
+struct module *ptx_parse(const char *name, const char *text, size_t len, char *err, size_t errlen);
+void ptx_free(struct module *m);
+struct func *ptx_func(const struct module *m, const char *name);        /* NULL if there is none */
+struct symbol *ptx_var(const struct module *m, const char *name);
+const char *op_mnemonic(enum op op);
+const char *mod_text(enum mod m);
+/* The PTX text of an instruction, copied to `buf`. */
+const char *instr_text(const struct instr *in, char *buf, size_t len);
+uint32_t ptx_line_of(const struct instr *in, const char **file);        /* source line and file, for people */
+
+/* ================================================================ core: execution */
+
+/* One row of core/devices.def per chip. */
+struct device {
+    const char *id, *name;      /* "h200", "NVIDIA H200 (emulated)" */
+    uint32_t cc;                /* 90 */
+    char suffix;                /* 'a' when the arch-specific features are there */
+    uint32_t sms, clock_khz, mem_clock_khz, bus_bits;
+    uint64_t global_bytes, l2_bytes;
+    uint32_t smem_per_sm, smem_optin, smem_reserved, regs_per_sm, threads_per_sm, ctas_per_sm, max_cluster;
+    uint16_t cost[COST_COUNT];  /* issue cycles per warp instruction */
+    uint32_t lat_shared, lat_l2, lat_dram;      /* cycles */
+    uint32_t dram_bytes_per_kcycle;
+};
+const struct device *device_by_id(const char *id);      /* NULL if unknown */
+const struct device *device_for_target(uint32_t target, char suffix);   /* the profile a binary asks for */
+
+/* ---- memory (core/memory.c) */
+enum access { A_READ = 1, A_WRITE = 2, A_ATOMIC = 3, A_ASYNC = 4 };
+
+struct alloc {                  /* one allocation of global memory */
+    uint64_t addr;              /* device address */
+    size_t size;
+    uint8_t *host;              /* host bytes */
+    uint8_t *init;              /* a byte per byte: 1 once written. NULL: all written (host memory, managed) */
+    bool all_init;              /* every byte is known to be written: skip the look-up */
+    bool read_only, freed, visible_to_host;
+    const char *what;           /* "cudaMalloc", "__device__ table", "kernel parameters of gemm" */
+};
+struct alloc *mem_alloc(struct gpu *g, size_t size, const char *what);  /* poisoned; NULL: out of memory */
+struct alloc *mem_alloc_host(struct gpu *g, size_t size, const char *what);     /* host address == device address */
+struct alloc *mem_register(struct gpu *g, void *host, size_t size);     /* existing host memory */
+bool mem_free(struct gpu *g, uint64_t addr);            /* poisons; false: no allocation starts there */
+struct alloc *mem_find(struct gpu *g, uint64_t addr);   /* that holds addr, or NULL */
+/* Host-side copies and fills; false when the range is not inside one allocation. */
+bool mem_to_device(struct gpu *g, uint64_t dst, const void *src, size_t n);
+bool mem_to_host(struct gpu *g, void *dst, uint64_t src, size_t n);
+bool mem_copy(struct gpu *g, uint64_t dst, uint64_t src, size_t n);
+bool mem_fill(struct gpu *g, uint64_t dst, uint32_t value, uint32_t unit, size_t count);        /* unit 1, 2, 4 */
+
+/* THE accessor. Host address of `size` bytes at `addr` of `space` as lane `lane` sees it, after every
+ * check (bounds, alignment to `align`, written before read, freed); NULL after a fault was reported.
+ * Generic addresses are resolved. For A_WRITE the bytes count as written from now on. */
+uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space space, uint64_t addr, uint32_t size,
+                uint32_t align, enum access how);
+/* The 32 addresses of a memory operand: row + imm, zero-extended to 64 bits. */
+void mem_addresses(struct warp *w, const struct operand *o, uint64_t addr[WARP]);
+uint64_t va_shared(const struct gpu *g);        /* generic address of shared::cluster address 0 */
+uint64_t va_local(const struct gpu *g);
+
+/* ---- warps and splits (core/warp.c) */
+struct frame {                  /* one activation of a function */
+    struct frame *parent;       /* caller, NULL for the kernel */
+    const struct func *func;
+    uint32_t return_pc;         /* in the caller */
+    uint32_t refs;              /* splits in this frame or below */
+    uint32_t local_base;        /* first byte of its .local in each thread's local memory */
+    uint8_t *args, *rets;       /* per-lane call parameters: [lane * bytes] */
+    _Alignas(64) uint8_t regs[];
+};
+
+struct split {
+    uint32_t pc, mask;
+    uint32_t rpc;               /* where it waits for its siblings */
+    uint8_t state;              /* S_READY, S_SLEEP, … (core/warp.c) */
+    uint64_t wake_at;           /* cycle at which it wakes by itself; UINT64_MAX: only when woken */
+    const void *wait_for;       /* the object it sleeps on (split_wake) */
+    const char *wait_what;      /* for the hang ledger: "barrier 0", "mbarrier full[1] phase 0" */
+    struct frame *frame;
+    struct split *next;
+};
+
+struct warp {
+    uint8_t *regs;              /* == current split's frame->regs while it runs */
+    struct split *cur, *splits;
+    struct cta *cta;
+    uint64_t now;               /* modelled cycle */
+    uint32_t id;                /* in the CTA */
+    uint32_t exited;            /* lanes */
+    uint32_t born;              /* lanes that exist */
+    uint64_t executed;          /* thread-instructions */
+};
+#define ROW(w, o, T) ((T *)((w)->regs + (o)->row))
+#define PRED(w, o) (*(uint32_t *)((w)->regs + (o)->row))
+#define FOR_LANES(i, mask) for (uint32_t m_ = (mask), i; m_ && ((i = (uint32_t)__builtin_ctz(m_)), 1); m_ &= m_ - 1)
+
+/* Puts the running split to sleep until split_wake on `object` or cycle `until`; returns X_RETRY. */
+int split_sleep(struct warp *w, const void *object, uint64_t until, const char *what_fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Wakes every split of this CTA that sleeps on `object`, at cycle `when`. */
+void split_wake(struct cta *c, const void *object, uint64_t when);
+/* Collects splits until all live lanes of `members` stand at this instruction, then merges them:
+ * returns true with *mask their union (run now), false: return X_RETRY (asleep until the rest come). */
+bool warp_converge(struct warp *w, const struct instr *in, uint32_t members, uint32_t *mask);
+/* For .aligned instructions: a fault unless every live lane of the warp is in mask. */
+bool warp_aligned(struct warp *w, const struct instr *in, uint32_t mask);
+
+/* ---- CTA, SM, launch, gpu (core/gpu.c) */
+struct barrier { uint32_t expected, arrived; uint32_t red_and, red_or, red_popc, phase; uint64_t when; };
+
+struct cta {
+    struct launch *launch;
+    struct sm *sm;
+    uint32_t id[3];
+    uint64_t linear;
+    uint32_t cluster_rank;
+    struct cta **cluster;       /* peers by rank; itself at cluster_rank */
+    uint32_t ncluster;
+    uint8_t *smem, *smem_init;  /* size smem_bytes from offset smem_reserved on; a byte per byte */
+    uint32_t smem_bytes;
+    uint8_t *local; uint8_t *local_init; uint32_t local_bytes;  /* per thread */
+    struct warp *warp; uint32_t nwarp, live_warps;
+    struct barrier barrier[16];
+};
+
+struct launch {
+    struct gpu *gpu;
+    const struct func *func;
+    uint32_t grid[3], block[3], cluster[3];
+    uint32_t dyn_smem;
+    struct alloc *params;       /* a copy of the parameter block, read-only to the device */
+    uint64_t id;                /* 1, 2, … */
+    enum fault_id fault;        /* FAULT_NONE while all is well */
+    int cuda_error;
+    uint64_t faults;            /* reported and swallowed */
+    uint64_t cycles, thread_instrs, warp_instrs;        /* when done: modelled cycles, counts */
+    double seconds;             /* host time */
+    bool done;
+    void *user;                 /* the stream's */
+};
+
+struct gpu *gpu_open(const struct device *d);           /* NULL: no address space */
+void gpu_close(struct gpu *g);
+const struct device *gpu_device(const struct gpu *g);
+/* Binds handlers and places variables. false and a message when an instruction is unknown to the
+ * emulator or to this device. */
+bool gpu_load(struct gpu *g, struct module *m, char *err, size_t errlen);
+void gpu_unload(struct gpu *g, struct module *m);
+/* 0, or the CUDA error of a launch this device cannot make (too many threads, too much shared memory). */
+int launch_check(const struct gpu *g, const struct func *f, const uint32_t grid[3], const uint32_t block[3],
+                 const uint32_t cluster[3], uint32_t dyn_smem);
+struct launch *launch_new(struct gpu *g, const struct func *f, const uint32_t grid[3], const uint32_t block[3],
+                          const uint32_t cluster[3], uint32_t dyn_smem, const void *params);
+void launch_free(struct launch *l);
+/* Adds a launch to those that share the gpu. Nothing runs before gpu_run. */
+void gpu_start(struct gpu *g, struct launch *l);
+/* Runs all started launches (EMU_JOBS host threads) until one is done and returns it, or NULL when
+ * there is none, or when gpu_interrupt was called (the caller has new work to start). */
+struct launch *gpu_run(struct gpu *g);
+void gpu_interrupt(struct gpu *g);
+/* CTAs per SM that fit at once, by threads, registers and shared memory. */
+uint32_t occupancy(const struct gpu *g, const struct func *f, uint32_t threads, uint32_t dyn_smem);
+
+/* ---- one clock (core/clock.c): things that happen later */
+typedef void event_fn(struct cta *c, void *arg, uint64_t now);
+/* Runs fn at modelled cycle `when` on the host thread that runs c's cluster. */
+void event_at(struct cta *c, uint64_t when, event_fn *fn, void *arg);
+/* A latency of `cycles`, perturbed by EMU_SEED (exactly `cycles` when it is unset). */
+uint64_t latency(struct cta *c, uint64_t cycles);
+
+/* ---- what a kernel asks of the system: vprintf, __assertfail, malloc, free (core/syscall.c) */
+bool syscall_known(const char *name);
+void syscall_flush(struct gpu *g);          /* device printf output to stdout, in order */
+
+/* ================================================================ unit: the asynchronous hardware and the tensor cores
+ * One file each, its header comment saying what is modelled and what is not. Units are reached through the
+ * pickers of their table rows; what else they offer stands here. */
+
+void cp_async_wait_all_before_exit(struct warp *w);
+
+/* ---- numerics shared by mma, wgmma and tcgen05 (unit/mma_math.c). One output tile D = A*B + C.
+ * a: m rows of k, b: n rows of k (both K-major, contiguous, elements of `type`), c and d: m rows of n f32.
+ * fraction_bits: 25 Hopper and Blackwell f16/bf16/tf32, 24 Ampere, 13 Hopper fp8 (ptx-facts, numerics). */
+void mma_tile_f32(const void *a, const void *b, const float *c, float *d, int m, int n, int k, enum type type,
+                  int fraction_bits);
+
+#endif
