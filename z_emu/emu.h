@@ -271,6 +271,10 @@ struct alloc {                  /* one allocation of global memory */
     bool read_only, freed, visible_to_host;
     const char *what;           /* "cudaMalloc", "__device__ table", "kernel parameters of gemm" */
 };
+struct memory;                                          /* one gpu's address space; core/memory.h */
+struct memory *mem_open(const struct device *d);        /* by gpu_open; NULL: no address space */
+void mem_close(struct memory *m);                       /* by gpu_close */
+struct memory *gpu_memory(const struct gpu *g);         /* core/gpu.c keeps it */
 struct alloc *mem_alloc(struct gpu *g, size_t size, const char *what);  /* poisoned; NULL: out of memory */
 struct alloc *mem_alloc_host(struct gpu *g, size_t size, const char *what);     /* host address == device address */
 struct alloc *mem_register(struct gpu *g, void *host, size_t size);     /* existing host memory */
@@ -289,6 +293,10 @@ uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space spa
                 uint32_t align, enum access how);
 /* The 32 addresses of a memory operand: row + imm, zero-extended to 64 bits. */
 void mem_addresses(struct warp *w, const struct operand *o, uint64_t addr[WARP]);
+/* Fresh poison: a CTA's shared and local memory when it starts; `bytes` of the local memory of the
+ * lanes in mask when a function's frame begins there. */
+void mem_poison_cta(struct cta *c);
+void mem_poison_local(struct warp *w, uint32_t mask, uint32_t base, uint32_t bytes);
 uint64_t va_shared(const struct gpu *g);        /* generic address of shared::cluster address 0 */
 uint64_t va_local(const struct gpu *g);
 
@@ -323,6 +331,7 @@ struct warp {
     uint32_t exited;            /* lanes */
     uint32_t born;              /* lanes that exist */
     uint64_t executed;          /* thread-instructions */
+    struct cp_async *cp_async;  /* copies in flight (core/cp_async.c); NULL until the first */
 };
 #define ROW(w, o, T) ((T *)((w)->regs + (o)->row))
 #define PRED(w, o) (*(uint32_t *)((w)->regs + (o)->row))
@@ -345,6 +354,7 @@ struct barrier { uint32_t expected, arrived; uint32_t red_and, red_or, red_popc,
 struct cta {
     struct launch *launch;
     struct sm *sm;
+    struct memory *memory;      /* the gpu's, at hand for every access */
     uint32_t id[3];
     uint64_t linear;
     uint32_t cluster_rank;
