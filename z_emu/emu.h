@@ -104,6 +104,15 @@ enum cost {                                 /* issue cost classes; cycles per de
     COST_BARRIER, COST_MMA, COST_ASYNC, COST_COUNT
 };
 
+/* Special registers: core/sregs.def with columns SREG(id, "name", type). */
+enum sreg {
+    SREG_NONE,
+#define SREG(id, text, type) SREG_##id,
+#include "core/sregs.def"
+#undef SREG
+    SREG_COUNT
+};
+
 enum operand_kind {
     O_NONE,
     O_REG,      /* a row of the frame: a register or a constant (same thing to a handler) */
@@ -347,6 +356,9 @@ void split_wake(struct cta *c, const void *object, uint64_t when);
 bool warp_converge(struct warp *w, const struct instr *in, uint32_t members, uint32_t *mask);
 /* For .aligned instructions: a fault unless every live lane of the warp is in mask. */
 bool warp_aligned(struct warp *w, const struct instr *in, uint32_t mask);
+
+/* mov from a special register (core/sreg.c): pick_MOV hands on when its source is O_SREG. */
+exec_fn *pick_sreg(struct instr *in);
 
 /* ---- CTA, SM, launch, gpu (core/gpu.c) */
 struct barrier { uint32_t expected, arrived; uint32_t red_and, red_or, red_popc, phase; uint64_t when; };
