@@ -157,6 +157,7 @@ typedef exec_fn *pick_fn(struct instr *in);
 
 struct instr {
     exec_fn *exec;
+    exec_fn *inner;             /* the picked handler where bind.c put a wrapper (aligned, stall) in front of it */
     uint16_t op;                /* enum op */
     uint8_t ntype, nopnd, nmod;
     uint8_t type[4];            /* in the order written: cvt.rn.f16.f32 -> F16, F32 */
@@ -224,6 +225,8 @@ struct func {
     uint32_t reqntid[3], maxntid[3], minnctapersm, maxnreg, reqnctapercluster[3];
     bool explicit_cluster;
     uint32_t regs;              /* registers per thread: from the cubin beside the PTX, else estimated */
+    uint32_t stack_bytes;       /* .local of itself and the deepest chain of calls below it (bind.c) */
+    uint8_t *const_image;       /* the constant rows, filled in when the module is loaded (bind.c) */
     struct symbol *sym;
 };
 
@@ -329,6 +332,9 @@ struct split {
     const char *wait_what;      /* for the hang ledger: "barrier 0", "mbarrier full[1] phase 0" */
     struct frame *frame;
     struct split *next;
+    struct join *join;          /* innermost divergence that it is part of (core/warp.c) */
+    uint32_t members;           /* S_WARP: lanes that it waits for */
+    char what[60];              /* what wait_what points to when split_sleep wrote it */
 };
 
 struct warp {
@@ -340,6 +346,12 @@ struct warp {
     uint32_t exited;            /* lanes */
     uint32_t born;              /* lanes that exist */
     uint64_t executed;          /* thread-instructions */
+    uint64_t issued;            /* warp instructions */
+    uint32_t slot;              /* on its SM; slot % 4 is its sub-core */
+    uint32_t patience;          /* cycles that a split waits at a join while its siblings are busy */
+    uint32_t barrier_lanes[16]; /* lanes that stand at a named barrier while others of the warp are still to come */
+    uint32_t cluster_arrived;   /* lanes that have arrived at barrier.cluster and not yet waited */
+    uint64_t cluster_phase;     /* the phase that they arrived at */
     struct cp_async *cp_async;  /* copies in flight (core/cp_async.c); NULL until the first */
 };
 #define ROW(w, o, T) ((T *)((w)->regs + (o)->row))
@@ -377,6 +389,9 @@ struct cta {
     uint8_t *local; uint8_t *local_init; uint32_t local_bytes;  /* per thread */
     struct warp *warp; uint32_t nwarp, live_warps;
     struct barrier barrier[16];
+    uint32_t events;            /* things under way that will call back; the CTA's memory stays until there are none */
+    bool over;                  /* all its threads have exited */
+    struct cluster *group;      /* what its cluster shares (core/core.h) */
 };
 
 struct launch {
@@ -392,7 +407,16 @@ struct launch {
     uint64_t cycles, thread_instrs, warp_instrs;        /* when done: modelled cycles, counts */
     double seconds;             /* host time */
     bool done;
+    bool cooperative;           /* set before gpu_start: all CTAs must fit at once, and grid sync works */
+    bool explicit_cluster;      /* the launch attribute asked for a cluster, or the kernel did */
     void *user;                 /* the stream's */
+    /* kept by core/gpu.c */
+    struct alloc *grid_workspace;       /* of cooperative launches: the grid barrier */
+    uint64_t clusters, dispatched, finished;    /* counted in clusters */
+    bool started, open;         /* open: a host thread may take more than its share of the clusters */
+    uint64_t start_cycle;
+    double start_seconds;
+    struct launch *next;
 };
 
 struct gpu *gpu_open(const struct device *d);           /* NULL: no address space */
