@@ -48,6 +48,11 @@ NVCC := $(CUDA)/bin/nvcc
 $(CURDIR)/.toolkit/bin/nvcc:
 	@scripts/fetch_toolkit.sh $(CUDA_VERSION) $(if $(gpu),cublas)
 
+# Changes when another toolkit is found than last time, so that what it compiled is compiled again.
+build/toolkit: FORCE
+	@mkdir -p $(@D)
+	@echo '$(toolkit)' | cmp -s - $@ || echo '$(toolkit)' >$@
+
 # ------------------------------------------------------------------ 3 GPU or emulator
 # DEVICE=auto takes the GPU when one is there that can run the rung, else the emulator; gpu and emu insist.
 # The program is the same: only the folder differs in which it looks for libcudart.so.
@@ -107,12 +112,12 @@ $(foreach r,$(main_rungs),$(eval $(call short,$r): $r))
 	gcc -o $@ build/$*/main.o build/$*/kernel.o -L$(CUDA_LIB) -lcudart -ldl -lm -lpthread -lstdc++ \
 	    -Wl,--disable-new-dtags,-rpath,$$(cat build/$*/runpath)
 
-build/%/main.o: %/main.c | $(NVCC)
+build/%/main.o: %/main.c build/toolkit | $(NVCC)
 	@mkdir -p $(@D)
 	gcc $(HOST_FLAGS) -MMD -MP -c -o $@ $<
 
 # A spill, or a warning of ptxas that matters, fails the build.
-build/%/kernel.o: %/kernel.cu | $(NVCC)
+build/%/kernel.o: %/kernel.cu build/toolkit | $(NVCC)
 	@mkdir -p $(@D)
 	scripts/strict_nvcc.sh $(NVCC) $(NVCC_FLAGS) $(call gencode,$(call target,$*)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
@@ -174,9 +179,15 @@ $(emu_dir)/libemu.a: $(emu_objects)
 
 .PHONY: test golden bench plots clean $(foreach r,$(rungs),diff-$r)
 
-# T=name runs the tests whose name has that in it; L=1 lists them.
-test: emu
-	+@python3 tests/run.py $(if $(L),--list) $(T)
+# T=name runs the tests whose name has that in it; L=1 lists them. The runner calls make for what a test needs.
+test:
+	@CUDA_MAJOR=$(CUDA_MAJOR) python3 tests/run.py $(if $(L),--list) $(T)
+
+# Records what the GPU here prints for tests/conformance/.
+golden:
+	@LIBCUDART=$(CUDA_LIB)/libcudart.so.$(CUDA_MAJOR) python3 tests/run.py --golden
+
+include tests/tests.mk
 
 bench: all
 	python3 results/bench.py $(rungs)

@@ -1,0 +1,216 @@
+"""What is tested: one function per kind of test, each returning a list of Case (see run.py)."""
+import dataclasses
+import glob
+import os
+import re
+import subprocess
+
+import command_lines
+import tidy
+import wrong
+from __main__ import Case
+
+
+def all_cases():
+    return (unit_cases() + program_cases('api') + fault_cases() + conformance_cases() + rung_cases() + wrong_cases()
+            + command_lines.cases() + speed_cases() + sanitizer_cases() + tidy.cases())
+
+
+def names(folder, extension):
+    return sorted(os.path.basename(p)[:-len(extension)] for p in glob.glob('tests/%s/*%s' % (folder, extension)))
+
+
+def directives(path):
+    """Lines ` * key: value` in a test's head comment, as [(key, value)]."""
+    return re.findall(r'^ \* (\w+): +(.*?) *$', open(path).read(), re.M)
+
+
+def settings(path):
+    """The `env: NAME=value` directives, as a dictionary."""
+    return dict(value.split('=', 1) for key, value in directives(path) if key == 'env')
+
+
+# ---------------------------------------------------------------- programs of our own
+
+def unit_cases(sanitize=False):
+    """tests/unit/*.c test one part of the emulator each; exit status 0 is a pass."""
+    folder = 'build/asan_tests' if sanitize else 'build/tests'
+    return [Case(('asan/' if sanitize else '') + 'unit/' + name, ['%s/unit/%s' % (folder, name)],
+                 needs=['%s/unit/%s' % (folder, name)]) for name in names('unit', '.c')]
+
+
+def program_cases(kind):
+    """tests/api/*.cu check for themselves; exit status 0 is a pass. ` * env:` sets, ` * says:` expects."""
+    result = []
+    for name in names(kind, '.cu'):
+        source, program = 'tests/%s/%s.cu' % (kind, name), 'build/tests/%s/%s' % (kind, name)
+        says = [value for key, value in directives(source) if key == 'says']
+        result.append(Case('%s/%s' % (kind, name), [program], needs=[program, 'emu'], env=settings(source), says=says))
+    return result
+
+
+def fault_cases():
+    """tests/faults/*.cu each break one rule. In the head: ` * says:` regular expressions that the report must match.
+    Lines that the report must name end in `// here`. The twin, compiled with -DFIXED, must run clean and unreported."""
+    result = []
+    for name in names('faults', '.cu'):
+        source, program = 'tests/faults/%s.cu' % name, 'build/tests/faults/%s' % name
+        says = [value for key, value in directives(source) if key == 'says']
+        for number, line in enumerate(open(source), 1):
+            if line.rstrip().endswith('// here'):
+                says.append(r'%s\.cu(:|, line |\()%d\b' % (name, number))
+        result.append(Case('faults/' + name, [program], needs=[program, 'emu'], env=settings(source), exits=(3,),
+                           says=says + ['z_emu: ']))
+        result.append(Case('faults/%s.fixed' % name, [program + '.fixed'], needs=[program + '.fixed', 'emu'],
+                           env=settings(source), never=['z_emu: ']))
+    return result
+
+
+# ---------------------------------------------------------------- conformance: what a chip printed, we print
+
+def golden_path(name):
+    return 'tests/golden/%s.txt' % name
+
+
+def conformance_cases():
+    """tests/conformance/*.cu print results; tests/golden/ holds what a real chip printed (`make golden`)."""
+    result = []
+    for name in names('conformance', '.cu'):
+        program = 'build/tests/conformance/' + name
+        result.append(Case('conformance/' + name, [program], needs=[program, 'emu'], check=equals_golden(name),
+                           env={'EMU_DEVICE': 'h200', **settings('tests/conformance/%s.cu' % name)}, limit=120))
+    return result
+
+
+def equals_golden(name):
+    def check(out, err):
+        if not os.path.exists(golden_path(name)):
+            return ['there is no ' + golden_path(name)]
+        golden = [line for line in open(golden_path(name)).read().split('\n') if not line.startswith('#')]
+        for number, (want, got) in enumerate(zip(golden, out.split('\n')), 1):
+            if want != got:
+                return ['line %d: the chip printed %r, not %r' % (number, want, got)]
+        return [] if len(golden) == len(out.split('\n')) else ['the chip printed %d lines, not %d' % (
+            len(golden), len(out.split('\n')))]
+    return check
+
+
+def record_golden(build):
+    """Runs every conformance program on the GPU here and keeps what it prints, under the device and the date."""
+    query = ['nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader', '--id=0']
+    device = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip()
+    date = subprocess.run(['date', '-u', '+%Y-%m-%d'], capture_output=True, text=True).stdout.strip()
+    failed = build(['build/tests/conformance/' + name for name in names('conformance', '.cu')])
+    os.makedirs('tests/golden', exist_ok=True)
+    bad = 0
+    for name in names('conformance', '.cu'):
+        program = 'build/tests/conformance/' + name
+        # The programs look for the emulator's libcudart first: put NVIDIA's before it.
+        done = None if program in failed else subprocess.run(
+            [program], capture_output=True, text=True, env={**os.environ, 'LD_PRELOAD': os.environ['LIBCUDART']})
+        if done is None or done.returncode:
+            bad += 1
+            print('%s: %s' % (name, done.stderr[-300:] if done else 'did not build'))
+            continue
+        with open(golden_path(name), 'w') as file:
+            file.write('# %s, driver and CUDA as found there, %s\n%s' % (device, date, done.stdout))
+    print('%d recorded, %d failed' % (len(names('conformance', '.cu')) - bad, bad))
+    return 1 if bad else 0
+
+
+# ---------------------------------------------------------------- rungs
+
+RUNGS = sorted(os.path.dirname(p) for p in glob.glob('[a-d][0-9]_*/kernel.cu'))
+GEMMS = [r for r in RUNGS if not r.startswith('a0')]
+
+
+def short(rung):
+    return rung.split('_')[0]
+
+
+VECTOR_SHAPES = [(1,), (3,), (1000,), (4096,), (1000003,)]
+GEMM_SHAPES = [(1, 1, 1), (200, 136, 72), (1021, 67, 509), (17, 19, 23), (129, 257, 65), (64, 64, 64), (1, 300, 7),
+               (300, 1, 40), (33, 47, 1000), (8, 8, 1), (255, 129, 31), (512, 384, 256)]
+SEEDS = [1, 2, 12345]
+
+
+def arguments(rung, shape):
+    flags = ['-n'] if rung.startswith('a0') else ['-m', '-n', '-k']
+    return [word for flag, value in zip(flags, shape) for word in (flag, str(value))]
+
+
+def rung_case(name, rung, words, env=None, **more):
+    return Case('rungs/%s/%s' % (short(rung), name), ['./%s/run' % rung] + words, needs=[rung], env=env or {},
+                says=[r'\APASS\b|\nPASS\b'], never=['z_emu: '] if 'never' not in more else more.pop('never'), **more)
+
+
+def rung_cases():
+    result = []
+    for rung in RUNGS:
+        shapes = VECTOR_SHAPES if rung.startswith('a0') else GEMM_SHAPES
+        result.append(rung_case('default', rung, []))
+        for shape in shapes:
+            result.append(rung_case('x'.join(map(str, shape)), rung, arguments(rung, shape)))
+        for seed in SEEDS:
+            words = arguments(rung, shapes[3]) + ['--seed', str(seed)]
+            result.append(rung_case('inputs%d' % seed, rung, words))
+            result.append(rung_case('schedule%d' % seed, rung, arguments(rung, shapes[1]), env={'EMU_SEED': str(seed)}))
+        for device in ('a100', 'h200', 'b200', 'rtx5090'):
+            result.append(rung_case('on_' + device, rung, arguments(rung, shapes[1]), env={'EMU_DEVICE': device}))
+        result.append(rung_case('one_thread', rung, arguments(rung, shapes[1]), env={'EMU_JOBS': '1'}))
+    return result
+
+
+def wrong_cases():
+    """Each rung with one mistake made in its kernel must be rejected: by the check (1) or by a fault (3)."""
+    result = []
+    for rung, name, text, words in wrong.mutants():
+        path = 'build/tests/wrong/%s/%s' % (rung, name)
+        if text is None:
+            result.append(Case('wrong/%s/%s' % (short(rung), name), lambda: ['the line to break is no longer there']))
+            continue
+        write_if_changed(path + '.cu', text)
+        result.append(Case('wrong/%s/%s' % (short(rung), name), [path + '.run'] + words, needs=[path + '.run', 'emu'],
+                           exits=(1, 3), never=['^PASS']))
+    return result
+
+
+def write_if_changed(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    if not os.path.exists(path) or open(path).read() != text:
+        with open(path, 'w') as file:
+            file.write(text)
+
+
+# ---------------------------------------------------------------- speed and sanitizers
+
+def speed_cases():
+    """The promises that the README makes for two cores, and half of the emulator's rate, for machines under load."""
+    result = []
+    for rung, shape, limit in (('a1_naive', 512, 5), ('b2_wmma', 2048, 30)):
+        if rung in RUNGS:
+            words = arguments(rung, (shape,) * 3) + ['--check']
+            result.append(rung_case('check%d_in_%ds' % (shape, limit), rung, words, limit=limit, alone=True))
+    if 'a1_naive' in RUNGS:
+        result.append(rung_case('rate', 'a1_naive', arguments('a1_naive', (512,) * 3), env={'EMU_STATS': '1'},
+                                never=[], check=rate_at_least(0.5e9), alone=True))
+    return result
+
+
+def rate_at_least(least):
+    def check(out, err):
+        rates = [float(r) for r in re.findall(r'([0-9.]+e?[0-9+]*) *thread-instructions/s', out + err)]
+        return [] if rates and max(rates) >= least else ['%s thread-instructions/s, not at least %g' % (rates, least)]
+    return check
+
+
+def sanitizer_cases():
+    """Unit tests, faults and small rungs once more, on an emulator built with ASan and UBSan."""
+    runtime = subprocess.run(['gcc', '-print-file-name=libasan.so'], capture_output=True, text=True).stdout.strip()
+    library = 'build/asan/libcudart.so.' + os.environ.get('CUDA_MAJOR', '13')
+    env = {'LD_PRELOAD': '%s %s/%s' % (runtime, os.getcwd(), library), 'ASAN_OPTIONS': 'detect_leaks=0'}
+    small = [c for c in rung_cases() if re.search('/(default|1|1x1x1|1000|17x19x23)$', c.name)]
+    return unit_cases(sanitize=True) + [
+        dataclasses.replace(c, name='asan/' + c.name, needs=c.needs + [library], env={**c.env, **env}, limit=120,
+                            never=c.never + ['Sanitizer', 'runtime error:'])
+        for c in fault_cases() + program_cases('api') + small]

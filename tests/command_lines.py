@@ -1,0 +1,52 @@
+"""Command lines that a rung must refuse (exit status 2 and one line that says what is allowed) or answer."""
+import glob
+import os
+import subprocess
+
+from __main__ import Case
+
+RUNGS = sorted(os.path.dirname(p) for p in glob.glob('[a-d][0-9]_*/kernel.cu'))
+
+# Refused by every rung; -n is the one size that all of them take.
+REFUSED = ['-n 0', '-n -5', '-n x', '-n 5x', '-n 1e3', '-n 3000000000', '-n 99999999999999999999', '-n', '--nosuch',
+           '-z 3', 'leftover', '-n 8 leftover', '--seed', '--seed x', '--iters', '--iters 0', '--iters -1', '--iters x',
+           '--json', '-n 8 --json /nonexistent/folder/x.json']
+# Refused by those that multiply matrices.
+REFUSED_GEMM = ['-m 0', '-m -5', '-m x', '-m 3000000000', '-k 0', '-k -1', '-k x', '-k', '-m',
+                '-m 2000000000 -n 2000000000 -k 1', '-m 2000000000 -n 1 -k 2000000000']
+
+
+def cases():
+    result = []
+    for rung in RUNGS:
+        short = rung.split('_')[0]
+        program = './%s/run' % rung
+        for words in REFUSED + (REFUSED_GEMM if short != 'a0' else []):
+            result.append(Case('command/%s/%s' % (short, words.replace(' ', '_')), [program] + words.split(),
+                               needs=[rung], exits=(2,), check=one_line, limit=10))
+        result.append(Case('command/%s/empty' % short, [program, '-n', ''], needs=[rung], exits=(2,), check=one_line))
+        result.append(Case('command/%s/help' % short, [program, '--help'], needs=[rung],
+                           says=['-n', '--seed', '--iters', '--check', '--bench', '--json']))
+    return result + make_cases()
+
+
+def one_line(out, err):
+    lines = (out + err).splitlines()
+    return [] if len(lines) == 1 and lines[0].strip() else ['%d lines, not one' % len(lines)]
+
+
+def make_cases():
+    """What make itself answers."""
+    make = ['make', '--no-print-directory']
+    no_gpu = subprocess.run(['sh', '-c', 'command -v nvidia-smi'], stdout=subprocess.DEVNULL).returncode
+    result = [Case('make/help', make, says=['make <rung>', 'DEVICE=auto'], env=CLEAN),
+              Case('make/unknown_device', make + ['DEVICE=tpu', 'a1'], exits=(2,), says=['auto, gpu or emu'],
+                   check=one_line, env=CLEAN)]
+    if no_gpu:
+        result.append(Case('make/gpu_without_gpu', make + ['DEVICE=gpu', 'a2'], exits=(2,), says=['no GPU'],
+                           check=one_line, env=CLEAN))
+    return result
+
+
+# The make that runs the tests hands its flags down; these cases want none of them.
+CLEAN = {'MAKEFLAGS': '', 'MFLAGS': '', 'MAKELEVEL': '0'}

@@ -1,0 +1,34 @@
+# How the programs that tests/run.py runs are built. The runner asks for them by name, so `make test T=name`
+# builds only what it needs, and a program that does not build is a test that fails.
+
+tests_dir := build/$(if $(SANITIZE),asan_tests,tests)
+
+# Unit tests are plain C, linked with the emulator's objects.
+$(tests_dir)/unit/%: tests/unit/%.c $(emu_dir)/libemu.a
+	@mkdir -p $(@D)
+	gcc $(EMU_FLAGS) -MMD -MP -MF $@.d -Itests -o $@ $< $(emu_dir)/libemu.a -lm -ldl
+
+# Programs for the emulator carry PTX alone, for sm_90a unless a line in their head says otherwise: " * target: 80".
+target_of = $(or $(shell sed -n 's/^ \* target: *//p' $1),90a)
+test_nvcc = $(NVCC) -std=c++17 -O2 -lineinfo --compress-mode=none -cudart shared -allow-unsupported-compiler \
+            -Itests -Iz_utils -gencode arch=compute_$1,code=compute_$1
+rpath = -Xlinker --disable-new-dtags,-rpath,$(CURDIR)/$(emu_dir)
+libraries = $(rpath) -L$(emu_dir) -Xlinker --push-state,--as-needed -lcuda -Xlinker --pop-state
+
+$(tests_dir)/%: tests/%.cu build/toolkit | $(NVCC) $(libcuda)
+	@mkdir -p $(@D)
+	$(call test_nvcc,$(call target_of,$<)) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(libraries)
+
+# The twin of a program in tests/faults, without the fault.
+$(tests_dir)/%.fixed: tests/%.cu build/toolkit | $(NVCC) $(libcuda)
+	@mkdir -p $(@D)
+	$(call test_nvcc,$(call target_of,$<)) -DFIXED -MMD -MP -MF $@.d -MT $@ -o $@ $< $(libraries)
+
+# Known-wrong kernels: the runner writes build/tests/wrong/<rung>/<mutation>.cu; the rung's own main.c must reject them.
+define wrong_rung
+$(tests_dir)/wrong/$1/%.run: $(tests_dir)/wrong/$1/%.cu build/$1/main.o build/toolkit | $(NVCC)
+	$(call test_nvcc,$(target_$(call short,$1))) -I$1 -o $$@ $$< build/$1/main.o -ldl -lm $(rpath)
+endef
+$(foreach r,$(rungs),$(eval $(call wrong_rung,$r)))
+
+-include $(wildcard $(tests_dir)/*/*.d)
