@@ -53,14 +53,15 @@ void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 enum type {
     T_NONE,
     T_PRED,
-    T_B8, T_B16, T_B32, T_B64, T_B128,
+    T_B8, T_B16, T_B32, T_B64, T_B128, T_B1024,
     T_U8, T_U16, T_U32, T_U64,
     T_S8, T_S16, T_S32, T_S64,
     T_F16, T_F16X2, T_BF16, T_BF16X2, T_TF32, T_F32, T_F32X2, T_F64,
     T_U16X2, T_S16X2, T_U8X4, T_S8X4,
     T_E4M3, T_E5M2, T_E4M3X2, T_E5M2X2, T_E4M3X4, T_E5M2X4,
     T_E2M1, T_E2M3, T_E3M2, T_E2M1X2, T_E2M3X2, T_E3M2X2, T_E2M1X4, T_E2M3X4, T_E3M2X4,
-    T_UE8M0, T_UE8M0X2, T_UE4M3, T_B1, T_U4, T_S4, T_U2, T_S2, T_B4X16, T_B6X16_P32, T_B8X16,
+    T_UE8M0, T_UE8M0X2, T_UE4M3, T_B1, T_U4, T_S4, T_U2, T_S2, T_S2F6X2,
+    T_B4X16, T_B4X16_P64, T_B6X16_P32, T_B8X16,
     T_COUNT
 };
 uint32_t type_bytes(enum type t);           /* size in a register or in memory; 0 for sub-byte types */
@@ -70,7 +71,8 @@ enum space { SP_GENERIC, SP_GLOBAL, SP_SHARED_CTA, SP_SHARED_CLUSTER, SP_LOCAL, 
 const char *space_name(enum space s);
 
 /* Every dotted modifier the parser knows: ptx/modifiers.def with columns
- * MOD(id, "text", field, value); `field` says which member of struct instr it sets. */
+ * MOD(id, "text", field, value); `field` says which member of struct instr it sets. M_shape is any
+ * matrix shape (m16n8k16). */
 enum mod {
     M_NONE,
 #define MOD(id, text, field, value) M_##id,
@@ -79,18 +81,7 @@ enum mod {
     M_COUNT
 };
 
-/* One row of ptx/instructions.def:
- *   INSTR(id, mnemonic, modifiers, operands, target, cost, effect)
- *   mnemonic   the words up to the first modifier that varies: "add", "cp.async.bulk.tensor"
- *   modifiers  those allowed, space separated; a word in capitals is a group (modifiers.def)
- *   operands   in order; names starting with d are written, with x read and written, all others read.
- *              "d|p" a destination with a predicate, "[a]" an address, "{d}" a vector (any operand may
- *              be a vector), "?" after it: may be left out. After ":" the type a literal there has, when it
- *              is not the instruction's last type: ":u32", ":pred", ":t0" (first type), ":wide".
- *   target     least that has it: "" any, "80", "90", "90a", "100a", ...
- *   cost       issue cost class (core/devices.def)
- *   effect     register-transfer notation, for people: "d = a + b"
- */
+/* The instruction table: ptx/instructions.def (its head explains the columns). */
 enum op {
     OP_NONE,
 #define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) OP_##id,
@@ -119,6 +110,7 @@ enum operand_kind {
     O_VEC,      /* {…}: n elements */
     O_MEM,      /* [row + imm]; for [map, {coords}] the coordinates are `elem` */
     O_LABEL,    /* imm is the pc */
+    O_SLOT,     /* a call parameter: n bytes at offset imm of this frame's local memory */
     O_FUNC,     /* call target: sym */
     O_SREG,     /* special register, imm is enum sreg; only ever the source of mov */
     O_SYMBOL,   /* a name that is no address: call prototype, branch-target list, texture */
@@ -126,15 +118,25 @@ enum operand_kind {
 };
 enum { O_CONST = 1,     /* the row is a constant: same value in all lanes, never written */
        O_NOT = 2,       /* !p */
-       O_NEG = 4 };     /* -x, where the ISA allows it */
+       O_NEG = 4,       /* -x, where the ISA allows it */
+       O_UNIFORM = 8 }; /* O_MEM: the row is a constant, so all lanes have the same address */
 
+/* opnd[i] is the i-th operand of the instruction's row of the table; one that was left out has kind O_NONE.
+ * Registers keep their own width (`width`); the parser has checked it against the width that the row
+ * demands, except where the row says "+" (may be wider: ld, st, cvt) or "*".
+ * Literals and symbol addresses are constant rows of the demanded width; a literal's value is in `imm` too.
+ * call: opnd[0] target (O_FUNC, or O_REG with a function's address), opnd[1] arguments and opnd[2] results,
+ * each an O_VEC of O_SLOT (kind O_NONE: none), opnd[3] the prototype of an indirect call (O_SYMBOL).
+ * brx.idx: opnd[1] is an O_VEC of O_LABEL. */
 struct operand {
     uint8_t kind, width;        /* width: bytes per lane of the row: 0 predicate, 2, 4, 8, 16 (8-bit registers use 2) */
     uint8_t flags;
     uint8_t pair_width;         /* "d|p": width of the second half, whose row is pair_row */
     uint16_t n;                 /* elements */
     uint32_t row;               /* byte offset of the row in the frame */
-    uint32_t pair_row;          /* of p in "d|p"; ROW_NONE when there is none or it is _ */
+    uint32_t pair_row;          /* of p in "d|p"; ROW_NONE when there is none or it is _ (then d may be O_SINK) */
+    uint32_t select;            /* video instructions: which bytes or halves, 4 bits each, lowest first, as
+                                   written (.b3210: 0x3210); 0x1000000 per digit for halves; 0 none (see operand_select) */
     int64_t imm;
     union { struct operand *elem; struct symbol *sym; };
 };
@@ -155,23 +157,37 @@ typedef int exec_fn(struct warp *w, const struct instr *in, uint32_t mask);
  * the form is not supported (the module is then refused, by name and line). It may normalise `in`. */
 typedef exec_fn *pick_fn(struct instr *in);
 
+struct loc {                    /* a .loc line */
+    uint32_t line, column;
+    uint16_t file;
+    const char *function;       /* inlined function this line is in, or NULL */
+    const struct loc *inlined_at;       /* …and where it was inlined, or NULL */
+};
+
 struct instr {
     exec_fn *exec;
     exec_fn *inner;             /* the picked handler where bind.c put a wrapper (aligned, stall) in front of it */
     uint16_t op;                /* enum op */
     uint8_t ntype, nopnd, nmod;
-    uint8_t type[4];            /* in the order written: cvt.rn.f16.f32 -> F16, F32 */
-    uint8_t space, space2;      /* first and second state space written */
-    uint8_t cmp, boolop, rnd, mode, sem, scope, vec, cache; /* values are enum mod; vec is 1, 2, 4 or 8 */
     uint8_t guard_neg;
+    uint8_t type[6];            /* in the order written: cvt.rn.f16.f32 -> F16, F32 */
+    uint8_t space, space2;      /* first and second state space written; SP_GENERIC when none is */
+    uint16_t cmp, boolop, rnd, mode, sem, scope, cache;     /* enum mod, M_NONE when not written */
+    uint16_t layout[2];         /* .row, .col, in the order written */
+    uint8_t vec;                /* of .v2 .v4 .v8 (and .x1 .x2 .x4 …); 1 when not written */
+    uint8_t nlayout;
+    uint16_t shape_m, shape_n, shape_k;     /* of .m16n8k16 */
     uint32_t guard;             /* row of the guard predicate, ROW_NONE if unguarded */
     uint32_t flags;             /* F_… of modifiers.def: F_SAT, F_FTZ, F_SYNC, F_ALIGNED, F_VOLATILE, … */
     uint32_t rpc;               /* branches: pc of the immediate post-dominator, or ninstr */
-    uint32_t line, ptx_line;    /* of the source file, of the PTX text; 0 unknown */
+    uint32_t line, ptx_line;    /* of the source file, of the PTX text; 0 unknown. An inlined function of another file
+                                   counts as the line it was inlined at in the kernel's own file; loc has it all */
     uint16_t file;              /* index into module->file */
     uint16_t cost;              /* issue cycles, filled in when bound to a device */
     struct operand *opnd;
     const uint16_t *mod;        /* every modifier as written, enum mod, for handlers that need more than the fields */
+    const char *text;           /* where it stands in module->text */
+    const struct loc *loc;      /* the .loc line it stands under, NULL: none */
     const struct func *func;
 };
 enum { F_SAT = 1, F_FTZ = 2, F_SYNC = 4, F_ALIGNED = 8, F_VOLATILE = 16, F_UNI = 32, F_APPROX = 64, F_FULL = 128,
@@ -180,14 +196,20 @@ enum { F_SAT = 1, F_FTZ = 2, F_SYNC = 4, F_ALIGNED = 8, F_VOLATILE = 16, F_UNI =
        F_READ = 1 << 20, F_MMIO = 1 << 21, F_ALL = 1 << 22, F_OOB = 1 << 23, F_ZFILL = 1 << 24 };
 
 enum symbol_kind { SYM_VAR, SYM_FUNC, SYM_PARAM, SYM_LABEL, SYM_OTHER };
+/* Parameters of functions and of calls live in local memory: ld.param and st.param on them have space SP_LOCAL.
+ * A function's parameters are at offsets 0… of its frame, its results behind them; call copies each
+ * argument slot from the caller's frame to the callee's param[i].offset, and back ret[i] on return.
+ * Only kernel parameters have space SP_PARAM: offsets into launch->params. */
 struct symbol {
     const char *name;
     enum symbol_kind kind;
     enum space space;
     uint32_t align;
     uint64_t size;
-    uint64_t addr;              /* in its space: global and const set when the module is loaded onto a gpu;
-                                   shared, local and param offsets set by the parser */
+    uint64_t addr;              /* in its space: global, const and functions set when the module is loaded onto a
+                                   gpu; offsets set by the parser: param in the parameter block, local in the frame
+                                   (add frame->local_base), shared in the CTA's static shared memory (add
+                                   smem_reserved) */
     const uint8_t *init;        /* size bytes, or NULL */
     struct { uint64_t offset; struct symbol *sym; int64_t addend; uint8_t bytes; bool generic; } *reloc;  /* names inside init */
     int nreloc;
@@ -200,7 +222,8 @@ struct constant {               /* one constant row of a frame */
     uint32_t row;
     uint8_t width;
     uint64_t bits[2];
-    struct symbol *sym;         /* when set, its address is added to bits[0] at load */
+    struct symbol *sym;         /* when set, its address is added to bits[0] at load. Dynamic shared memory: bits[0] has
+                                   the offset behind the function's static shared memory, sym->addr is 0 */
     bool generic;               /* …as a generic address (cvta'd) */
 };
 
@@ -215,13 +238,15 @@ struct func {
     uint32_t frame_bytes;       /* register rows, then constant rows from const_row on */
     uint32_t const_row;
     struct constant *constant;
-    uint32_t nconstant;
+    uint32_t nconstant, nconst_local;   /* the first nconst_local are addresses of local memory: relative to
+                                           frame->local_base, to be added when the frame is made */
     struct param *param;        /* inputs */
     uint32_t nparam, param_bytes;
     struct param *ret;          /* .func results */
     uint32_t nret, ret_bytes;
-    uint32_t local_bytes;       /* .local per thread, this frame */
-    uint32_t shared_bytes;      /* static .shared it can reach (itself and what it calls) */
+    uint32_t local_bytes;       /* local memory per thread of this frame: .local, parameters, call parameters */
+    uint32_t shared_bytes;      /* kernels: static shared memory, with what the functions it calls use */
+    bool dynamic_shared;        /* kernels: uses extern .shared */
     uint32_t reqntid[3], maxntid[3], minnctapersm, maxnreg, reqnctapercluster[3];
     bool explicit_cluster;
     uint32_t regs;              /* registers per thread: from the cubin beside the PTX, else estimated */
@@ -250,6 +275,11 @@ struct func *ptx_func(const struct module *m, const char *name);        /* NULL 
 struct symbol *ptx_var(const struct module *m, const char *name);
 const char *op_mnemonic(enum op op);
 const char *mod_text(enum mod m);
+const char *operand_name(enum op op, uint32_t i);       /* "d", "a": the table's name of opnd[i] */
+enum cost op_cost(enum op op);
+bool has_mod(const struct instr *in, enum mod m);       /* was it written? */
+/* May code for `target` (the column of the table, "" any) run on compute capability cc, suffix 'a', 'f' or 0? */
+bool target_has(const char *target, uint32_t cc, char suffix);
 /* The PTX text of an instruction, copied to `buf`. */
 const char *instr_text(const struct instr *in, char *buf, size_t len);
 uint32_t ptx_line_of(const struct instr *in, const char **file);        /* source line and file, for people */
@@ -281,6 +311,10 @@ struct alloc {                  /* one allocation of global memory */
     uint8_t *init;              /* a byte per byte: 1 once written. NULL: all written (host memory, managed) */
     bool all_init;              /* every byte is known to be written: skip the look-up */
     bool read_only, freed, visible_to_host;
+    uint8_t space;              /* enum space: global, unless its owner says const or param */
+    bool owned;                 /* its bytes are ours to give back */
+    size_t known, looked;       /* bytes from the start known to be written; bytes checked since that was measured */
+    struct alloc *next;         /* all host memory, for mem_close */
     const char *what;           /* "cudaMalloc", "__device__ table", "kernel parameters of gemm" */
 };
 struct memory;                                          /* one gpu's address space; core/memory.h */
