@@ -25,9 +25,9 @@ def directives(path):
     return re.findall(r'^ \* (\w+): +(.*?) *$', open(path).read(), re.M)
 
 
-def settings(path):
-    """The `env: NAME=value` directives, as a dictionary."""
-    return dict(value.split('=', 1) for key, value in directives(path) if key == 'env')
+def settings(path, *keys):
+    """The `env: NAME=value` directives (and those of other keys), as a dictionary."""
+    return dict(value.split('=', 1) for key, value in directives(path) if key in ('env',) + keys)
 
 
 # ---------------------------------------------------------------- programs of our own
@@ -62,7 +62,7 @@ def fault_cases():
         result.append(Case('faults/' + name, [program], needs=[program, 'emu'], env=settings(source), exits=(3,),
                            says=says + ['z_emu: ']))
         result.append(Case('faults/%s.fixed' % name, [program + '.fixed'], needs=[program + '.fixed', 'emu'],
-                           env=settings(source), never=['z_emu: ']))
+                           env=settings(source, 'env_fixed'), never=['z_emu: ']))
     return result
 
 

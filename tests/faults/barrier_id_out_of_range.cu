@@ -1,0 +1,22 @@
+/* There are sixteen barriers, 0 to 15.
+ *
+ * says: range
+ * says: 16
+ * says: cudaErrorIllegalInstruction
+ */
+#include "fault.h"
+
+__global__ void wait(int barrier)
+{
+    asm volatile("barrier.sync %0, 32;" ::"r"(barrier) : "memory");     // here
+}
+
+int main(void)
+{
+#ifdef FIXED
+    wait<<<1, 32>>>(15);
+#else
+    wait<<<1, 32>>>(16);
+#endif
+    return outcome();
+}

@@ -1,0 +1,23 @@
+/* 1024 threads of a kernel that was compiled for 255 registers a thread do not fit a multiprocessor.
+ *
+ * says: register
+ * says: cudaErrorLaunchOutOfResources|cudaErrorInvalidConfiguration
+ */
+#include "fault.h"
+
+#ifdef FIXED
+enum { THREADS = 128 };
+#else
+enum { THREADS = 1024 };
+#endif
+
+__global__ void __launch_bounds__(128) bounded(int *to)
+{
+    to[threadIdx.x] = 1;
+}
+
+int main(void)
+{
+    bounded<<<1, THREADS>>>(device_array<int>(1024));
+    return outcome();
+}
