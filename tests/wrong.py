@@ -3,16 +3,65 @@
 A mutant that passes the rung's check means that the check is blind to that mistake.
 """
 import os
+import re
 
-# rung, name, text of kernel.cu that stands there once, what takes its place, shape that shows it
-MISTAKES = []
+# name, pattern that matches one place of kernel.cu, what takes its place, arguments that show it
+ANY_GEMM = [
+    ('grid_of_n_by_m', r'tiles_to_cover\(n, TILE_N\), tiles_to_cover\(m, TILE_M\)',
+     'tiles_to_cover(m, TILE_M), tiles_to_cover(n, TILE_N)', '-m 200 -n 500 -k 72'),
+    ('last_columns_left_out', r'tiles_to_cover\(n, TILE_N\)', '(n / TILE_N > 1 ? n / TILE_N : 1)', '-m 200 -n 300 -k 72'),
+    ('last_rows_left_out', r'tiles_to_cover\(m, TILE_M\)', '(m / TILE_M > 1 ? m / TILE_M : 1)', '-m 300 -n 136 -k 72'),
+    ('last_products_left_out', r'k0 < k; k0 \+= TILE_K', 'k0 < k - 1; k0 += TILE_K', '-m 200 -n 136 -k 129'),
+    ('a_for_b', r'b_gmem, (n0|col),', r'a_gmem, \1,', '-m 200 -n 136 -k 72'),
+    ('one_nan', r'__float2half\((acc\S*)\);', r'__float2half(row == 99 && col == 77 ? nanf("") : \1);', '-m 200 -n 136 -k 72'),
+    ('one_off_by_one', r'__float2half\((acc\S*)\);', r'__float2half(row == 99 && col == 77 ? \1 + 1 : \1);',
+     '-m 200 -n 136 -k 72'),
+    ('one_not_stored', r'(c_gmem\[.*= __float2half)', r'if (row != 99 || col != 77) \1', '-m 200 -n 136 -k 72'),
+    ('one_not_stored_of_many', r'(c_gmem\[.*= __float2half)', r'if (row != 999 || col != 777) \1', '-m 1025 -n 1030 -k 8'),
+    ('columns_of_c_reversed', r'c_gmem\[\(size_t\)row \* n \+ col\]', 'c_gmem[(size_t)row * n + n - 1 - col]',
+     '-m 200 -n 136 -k 72'),
+]
+
+ANY_TILED = [
+    ('no_barrier_before_use', r'__syncthreads\(\);  *.. the tile is complete ..', '', '-m 200 -n 136 -k 72'),
+    ('row_bound_of_c_left_out', r'row < m && col < n', 'col < n', '-m 200 -n 136 -k 72'),
+    ('column_bound_of_c_left_out', r'row < m && col < n', 'row < m', '-m 200 -n 136 -k 72'),
+    ('row_too_many_stored', r'(c_gmem\[.*= __float2half.*)', r'{ \1 if (row == m - 1) c_gmem[(size_t)m * n + col] = half(0); }',
+     '-m 200 -n 136 -k 72'),
+    ('tile_moved_by_one_row', r'b_gmem, n0, k0', 'b_gmem, n0 + 1, k0', '-m 200 -n 136 -k 72'),
+]
+
+MISTAKES = {
+    'a0_vector_add': [
+        ('one_component_left_out', r'x\.w \+ y\.w', 'x.w', '-n 1000'),
+        ('whole_chunk_past_the_end', r'first \+ CHUNK <= n', 'first < n', '-n 1001'),
+        ('last_element_left_out', r'i < n; i\+\+', 'i < n - 1; i++', '-n 1001'),
+        ('last_block_left_out', r'tiles_to_cover\(n, BLOCK\)', 'n / BLOCK', '-n 5000'),
+    ],
+    'a1_naive': ANY_GEMM + [
+        ('row_bound_left_out', r'row >= m \|\| col >= n', 'col >= n', '-m 200 -n 136 -k 72'),
+        ('column_bound_left_out', r'row >= m \|\| col >= n', 'row >= m', '-m 200 -n 133 -k 72'),
+        ('sum_not_from_zero', r'float acc = 0', 'float acc = 1', '-m 200 -n 136 -k 72'),
+    ],
+    'a2_smem': ANY_GEMM + ANY_TILED + [
+        ('row_bound_of_a_left_out', r'row0 \+ row < rows && k0', 'k0', '-m 200 -n 136 -k 72'),
+        ('k_bound_left_out', r' && k0 \+ col < k', '', '-m 200 -n 136 -k 70'),
+    ],
+    'b2_wmma': ANY_GEMM + ANY_TILED + [
+        ('wide_load_where_not_aligned', r'k % CHUNK != 0', 'k % 2 != 0', '-m 200 -n 136 -k 70'),
+        ('rows_of_fragment_swapped', r'c_row\(lane, e\)', 'c_row(lane, e ^ 2)', '-m 200 -n 136 -k 72'),
+        ('fragments_of_b_swapped', r'a\[i\], b\[j\],', 'a[i], b[j ^ 1],', '-m 200 -n 136 -k 72'),
+    ],
+}
 
 
 def mutants():
     """[(rung, name, text of the wrong kernel.cu or None when the place has changed, arguments)]"""
     result = []
-    for rung, name, old, new, words in MISTAKES:
-        source = open(os.path.join(rung, 'kernel.cu')).read()
-        text = source.replace(old, new) if source.count(old) == 1 else None
-        result.append((rung, name, text, words.split()))
+    for rung, mistakes in MISTAKES.items():
+        path = os.path.join(rung, 'kernel.cu')
+        source = open(path).read() if os.path.exists(path) else ''
+        for name, pattern, replacement, words in mistakes:
+            text, places = re.subn(pattern, replacement, source)
+            result.append((rung, name, text if places == 1 else None, words.split()))
     return result
