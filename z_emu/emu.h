@@ -302,7 +302,8 @@ const struct device *device_by_id(const char *id);      /* NULL if unknown */
 const struct device *device_for_target(uint32_t target, char suffix);   /* the profile a binary asks for */
 
 /* ---- memory (core/memory.c) */
-enum access { A_READ = 1, A_WRITE = 2, A_ATOMIC = 3, A_ASYNC = 4 };
+enum access { A_READ = 1, A_WRITE = 2, A_ATOMIC = 3, A_ASYNC = 4,
+              A_ANY = 8 };      /* unwritten bytes may be read: parameters are copied with their padding */
 
 struct alloc {                  /* one allocation of global memory */
     uint64_t addr;              /* device address */
@@ -337,6 +338,10 @@ bool mem_fill(struct gpu *g, uint64_t dst, uint32_t value, uint32_t unit, size_t
  * Generic addresses are resolved. For A_WRITE the bytes count as written from now on. */
 uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space space, uint64_t addr, uint32_t size,
                 uint32_t align, enum access how);
+/* The same for all lanes of mask at once, much faster: host addresses into at[] (lanes outside the mask get some
+ * valid one). false after a fault was reported. */
+bool mem_lanes(struct warp *w, const struct instr *in, uint32_t mask, enum space space, const uint64_t addr[WARP],
+               uint32_t size, uint32_t align, enum access how, uint8_t *at[WARP]);
 /* The 32 addresses of a memory operand: row + imm, zero-extended to 64 bits. */
 void mem_addresses(struct warp *w, const struct operand *o, uint64_t addr[WARP]);
 /* Fresh poison: a CTA's shared and local memory when it starts; `bytes` of the local memory of the
