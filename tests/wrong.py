@@ -17,7 +17,7 @@ ANY_GEMM = [
     ('one_off_by_one', r'__float2half\((acc\S*)\);', r'__float2half(row == 99 && col == 77 ? \1 + 1 : \1);',
      '-m 200 -n 136 -k 72'),
     ('one_not_stored', r'(c_gmem\[.*= __float2half)', r'if (row != 99 || col != 77) \1', '-m 200 -n 136 -k 72'),
-    ('one_not_stored_of_many', r'(c_gmem\[.*= __float2half)', r'if (row != 999 || col != 777) \1', '-m 1025 -n 1030 -k 8'),
+    ('one_not_stored_of_many', r'(c_gmem\[.*= __float2half)', r'if (row != 999 || col != 777) \1', '-m 1025 -n 1030 -k 150'),
     ('columns_of_c_reversed', r'c_gmem\[\(size_t\)row \* n \+ col\]', 'c_gmem[(size_t)row * n + n - 1 - col]',
      '-m 200 -n 136 -k 72'),
 ]
