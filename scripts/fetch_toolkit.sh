@@ -11,13 +11,14 @@ fail() { echo "toolkit: $1" >&2; rm -rf $part; exit 1; }
 trap 'rm -rf $part; exit 1' INT TERM HUP
 
 [ -x .toolkit/bin/nvcc ] && exit 0
-echo "toolkit: no CUDA 12.8 or later here; downloading nvcc $version into .toolkit/ (about 150 MB, once) ..."
+[ "$2" = cublas ] && size=600 || size=110
+echo "toolkit: no CUDA 12.8 or later here; downloading nvcc $version into .toolkit/ (about $size MB, once) ..."
 
 wheels=""
 for name in nvidia-cuda-nvcc nvidia-cuda-crt nvidia-cuda-runtime nvidia-cuda-cccl nvidia-nvvm; do
     wheels="$wheels $name==$version.*"
 done
-[ "$2" = cublas ] && wheels="$wheels nvidia-cublas==${version%%.*}.*"
+[ "$2" = cublas ] && wheels="$wheels nvidia-cublas<13.2"     # that of CUDA 13.0
 
 rm -rf $part .toolkit
 mkdir $part

@@ -45,8 +45,19 @@ def make_cases():
     if no_gpu:
         result.append(Case('make/gpu_without_gpu', make + ['DEVICE=gpu', 'a2'], exits=(2,), says=['no GPU'],
                            check=one_line, env=CLEAN))
+    if os.environ.get('CI'):        # needs a network, so not everywhere
+        result.append(Case('make/no_toolkit', ['sh', '-c', NO_TOOLKIT], needs=['emu'], says=['^PASS'], limit=400, env=CLEAN))
     return result
 
+
+# A copy of the tree, with the emulator built but without a toolkit: make must fetch one, and the rung must run.
+NO_TOOLKIT = """set -e
+copy=build/tests/no_toolkit
+rm -rf $copy && mkdir -p $copy/build
+git ls-files -z | xargs -0 cp -p --parents -t $copy
+cp -a build/emu $copy/build/emu
+cd $copy && mkdir .toolkit
+make TOOLKIT=fetch a1 && ./a1/run"""
 
 # The make that runs the tests hands its flags down; these cases want none of them.
 CLEAN = {'MAKEFLAGS': '', 'MFLAGS': '', 'MAKELEVEL': '0'}
