@@ -89,8 +89,8 @@ def build(targets, sanitize=False):
         status = subprocess.run(command + ['SANITIZE=1'] * sanitize + targets, stdout=output, stderr=output,
                                 env=environment).returncode
     text = open(log, errors='replace').read()
-    failed = set(re.findall(r"\*\*\* \[\S+: (\S+)\] Error|Target '(\S+)' not remade|No rule to make target '([^ ',]+)'", text))
-    failed = {name for names in failed for name in names if name}
+    failures = r"\*\*\* \[\S+: (\S+)\] Error|Target '(\S+)' not remade|No rule to make target '([^ ',]+)'"
+    failed = {name for names in re.findall(failures, text) for name in names if name}
     if status and not failed & set(targets):
         return targets      # make itself is at fault: a syntax error, say
     return failed
