@@ -211,6 +211,6 @@ def sanitizer_cases():
     env = {'LD_PRELOAD': '%s %s/%s' % (runtime, os.getcwd(), library), 'ASAN_OPTIONS': 'detect_leaks=0'}
     small = [c for c in rung_cases() if re.search('/(default|1|1x1x1|1000|17x19x23)$', c.name)]
     return unit_cases(sanitize=True) + [
-        dataclasses.replace(c, name='asan/' + c.name, needs=c.needs + [library], env={**c.env, **env}, limit=120,
-                            never=c.never + ['Sanitizer', 'runtime error:'])
+        dataclasses.replace(c, name='asan/' + c.name, needs=list(c.needs) + [library], env={**c.env, **env}, limit=120,
+                            never=list(c.never) + ['Sanitizer', 'runtime error:'])
         for c in fault_cases() + program_cases('api') + small]

@@ -76,7 +76,7 @@ def rungs_have_two_files():
 
 
 def nothing_is_left_to_do():
-    """No TODO, no FIXME, no XXX, and no assert(0) for a diagnosis."""
+    """No marks of unfinished work, and no assertion of nothing for a diagnosis."""
     word = re.compile('TO' 'DO|FIX' r'ME|\bXX' r'X\b|assert\(' r'0\)')
     complaints = []
     for path in tracked():
