@@ -186,6 +186,7 @@ struct instr {
     uint16_t cost;              /* issue cycles, filled in when bound to a device */
     struct operand *opnd;
     const uint16_t *mod;        /* every modifier as written, enum mod, for handlers that need more than the fields */
+    const void *plan;           /* what its picker worked out for its handler; NULL if it had no need to */
     const char *text;           /* where it stands in module->text */
     const struct loc *loc;      /* the .loc line it stands under, NULL: none */
     const struct func *func;
@@ -300,10 +301,12 @@ struct device {
 };
 const struct device *device_by_id(const char *id);      /* NULL if unknown */
 const struct device *device_for_target(uint32_t target, char suffix);   /* the profile a binary asks for */
+bool device_runs(const struct device *d, uint32_t target, char suffix);  /* PTX for that target */
 
 /* ---- memory (core/memory.c) */
 enum access { A_READ = 1, A_WRITE = 2, A_ATOMIC = 3, A_ASYNC = 4,
-              A_ANY = 8 };      /* unwritten bytes may be read: parameters are copied with their padding */
+              A_ANY = 8,        /* unwritten bytes may be read: parameters are copied with their padding */
+              A_LATER = 16 };   /* the bytes do not count as written yet: an asynchronous copy will say when */
 
 struct alloc {                  /* one allocation of global memory */
     uint64_t addr;              /* device address */
@@ -468,6 +471,9 @@ void gpu_unload(struct gpu *g, struct module *m);
 /* 0, or the CUDA error of a launch this device cannot make (too many threads, too much shared memory). */
 int launch_check(const struct gpu *g, const struct func *f, const uint32_t grid[3], const uint32_t block[3],
                  const uint32_t cluster[3], uint32_t dyn_smem);
+/* The same for what a cooperative launch needs besides: all its CTAs resident at once. Set l->cooperative then. */
+int launch_check_cooperative(const struct gpu *g, const struct func *f, const uint32_t grid[3], const uint32_t block[3],
+                             uint32_t dyn_smem);
 struct launch *launch_new(struct gpu *g, const struct func *f, const uint32_t grid[3], const uint32_t block[3],
                           const uint32_t cluster[3], uint32_t dyn_smem, const void *params);
 void launch_free(struct launch *l);
@@ -495,7 +501,10 @@ void syscall_flush(struct gpu *g);          /* device printf output to stdout, i
  * One file each, its header comment saying what is modelled and what is not. Units are reached through the
  * pickers of their table rows; what else they offer stands here. */
 
-void cp_async_wait_all_before_exit(struct warp *w);
+/* cp.async: cycle at which every copy that these lanes have begun will have landed; 0: none is under way.
+ * What is put on the clock for that cycle happens after the landing. */
+uint64_t cp_async_done(const struct warp *w, uint32_t lanes);
+void cp_async_close(struct warp *w);        /* when the CTA's memory goes */
 
 /* ---- numerics shared by mma, wgmma and tcgen05 (unit/mma_math.c). One output tile D = A*B + C.
  * a: m rows of k, b: n rows of k (both K-major, contiguous, elements of `type`), c and d: m rows of n f32.
