@@ -361,7 +361,6 @@ struct frame {                  /* one activation of a function */
     uint32_t return_pc;         /* in the caller */
     uint32_t refs;              /* splits in this frame or below */
     uint32_t local_base;        /* first byte of its .local in each thread's local memory */
-    uint8_t *args, *rets;       /* per-lane call parameters: [lane * bytes] */
     _Alignas(64) uint8_t regs[];
 };
 

@@ -89,6 +89,7 @@ static bool copy_params(struct launch *l, const void *params)
     if (!l->params || !mem_to_device(l->gpu, l->params->addr, params, l->func->param_bytes))
         return false;
     l->params->read_only = true;
+    l->params->space = SP_PARAM;
     return true;
 }
 

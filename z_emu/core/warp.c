@@ -14,34 +14,30 @@
 
 /* ---------------------------------------------------------------- frames */
 
+/* Addresses of local memory among the constants are relative to the frame's first byte. */
 static void place_locals(struct frame *f)
 {
-    for (uint32_t i = 0; i < f->func->nconstant; i++) {
-        const struct constant *c = &f->func->constant[i];
-        if (!c->sym || c->sym->space != SP_LOCAL)
-            continue;
-        uint64_t at;
-        memcpy(&at, f->func->const_image + (c->row - f->func->const_row), 8);
+    const struct func *fn = f->func;
+    for (uint32_t i = 0; i < fn->nconst_local; i++) {
+        const struct constant *c = &fn->constant[i];
+        const uint8_t *image = fn->const_image + (c->row - fn->const_row);
         for (int lane = 0; lane < WARP; lane++) {
             if (c->width == 8)
-                ((uint64_t *)(f->regs + c->row))[lane] = at + f->local_base;
+                ((uint64_t *)(f->regs + c->row))[lane] = ((const uint64_t *)image)[lane] + f->local_base;
             else
-                ((uint32_t *)(f->regs + c->row))[lane] = (uint32_t)at + f->local_base;
+                ((uint32_t *)(f->regs + c->row))[lane] = ((const uint32_t *)image)[lane] + f->local_base;
         }
     }
 }
 
 static struct frame *frame_alloc(const struct func *f)
 {
-    size_t args = (size_t)f->param_bytes * WARP, rets = (size_t)f->ret_bytes * WARP;
-    size_t size = sizeof(struct frame) + f->frame_bytes + args + rets;
+    size_t size = sizeof(struct frame) + f->frame_bytes;
     struct frame *fr = aligned_alloc(64, (size + 63) / 64 * 64);
     if (!fr)
         abort();
     memset(fr, 0, sizeof *fr);
     fr->func = f;
-    fr->args = fr->regs + f->frame_bytes;
-    fr->rets = fr->args + args;
     memcpy(fr->regs + f->const_row, f->const_image, f->frame_bytes - f->const_row);
     return fr;
 }
