@@ -75,10 +75,10 @@ endif
 gpu_runs = $(if $(filter %a,$1),$(filter $(1:a=),$(gpu)),$(shell [ "$(gpu)" -ge $1 ] 2>/dev/null && echo yes))
 chip_name = sm_$1$(if $(filter %a,$1),, or later)
 
-# $(call device_of,RUNG): gpu or emu, and $(call device_why,RUNG): the reason, for people.
+# $(call device_of,RUNG): gpu or emu. device_why: the reason for the rung $*, for people.
 device_of = $(if $(filter auto,$(DEVICE)),$(if $(call gpu_runs,$(target_$(call short,$1))),gpu,emu),$(DEVICE))
 device_why = $(if $(filter emu,$(DEVICE)),DEVICE=emu,$(if $(gpu),the GPU here is sm_$(gpu)$(comma) the rung is for \
-             $(call chip_name,$(call target,$1)),there is no GPU here))
+             $(call chip_name,$(call target,$*)),there is no GPU here))
 device_name = $(if $(filter gpu,$(call device_of,$1)),GPU,emulator)
 comma := ,
 
@@ -86,6 +86,7 @@ libcudart_dir = $(if $(filter gpu,$(call device_of,$1)),$(CUDA_LIB),$(CURDIR)/bu
 
 # ------------------------------------------------------------------ 4 building a rung
 
+CC := gcc
 NATIVE := $(if $(PORTABLE),,$(if $(filter x86_64,$(shell uname -m)),-march=native,-mcpu=native))
 HOST_FLAGS := -std=c17 -Wall -Wextra -Werror -O2 -g $(NATIVE) -Iz_utils -isystem $(CUDA)/include
 NVCC_FLAGS := -std=c++17 -O3 -lineinfo --compress-mode=none -cudart shared -Iz_utils -allow-unsupported-compiler \
@@ -109,12 +110,12 @@ $(main_rungs): %: %/run
 $(foreach r,$(main_rungs),$(eval $(call short,$r): $r))
 
 %/run: build/%/runpath build/%/main.o build/%/kernel.o
-	gcc -o $@ build/$*/main.o build/$*/kernel.o -L$(CUDA_LIB) -lcudart -ldl -lm -lpthread -lstdc++ \
+	$(CC) -o $@ build/$*/main.o build/$*/kernel.o -L$(CUDA_LIB) -lcudart -ldl -lm -lpthread -lstdc++ \
 	    -Wl,--disable-new-dtags,-rpath,$$(cat build/$*/runpath)
 
 build/%/main.o: %/main.c build/toolkit | $(NVCC)
 	@mkdir -p $(@D)
-	gcc $(HOST_FLAGS) -MMD -MP -c -o $@ $<
+	$(CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
 
 # A spill, or a warning of ptxas that matters, fails the build.
 build/%/kernel.o: %/kernel.cu build/toolkit | $(NVCC)
@@ -123,8 +124,9 @@ build/%/kernel.o: %/kernel.cu build/toolkit | $(NVCC)
 
 # Changes, and so relinks the rung, only when the choice does.
 build/%/runpath: FORCE
+	@$(if $(filter gpu,$(DEVICE)),$(if $(call gpu_runs,$(call target,$*)),,$(error DEVICE=gpu$(comma) but $(device_why))))
 	@mkdir -p $(@D)
-	@echo "$*: for the $(call device_name,$*) ($(strip $(call device_why,$*)))"
+	@echo "$*: for the $(call device_name,$*) ($(strip $(device_why)))"
 	@echo '$(call libcudart_dir,$*)' | cmp -s - $@ || echo '$(call libcudart_dir,$*)' >$@
 
 # On the emulator a rung needs the emulator.
@@ -152,12 +154,12 @@ emu: $(libcudart) $(libcuda) $(emu_dir)/libemu.a
 $(emu_dir)/%.o: z_emu/%.c
 	@mkdir -p $(@D)
 	@echo "  gcc $<"
-	$(Q)gcc $(EMU_FLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(EMU_FLAGS) -MMD -MP -c -o $@ $<
 
 # Handlers are found through tables, so objects are linked whole. Programs ask for the entry points of the runtime
 # by the version node of their toolkit; those of the driver have none.
 $(libcudart): $(emu_objects) $(emu_dir)/exports
-	gcc $(EMU_FLAGS) -shared -o $@ -Wl,-soname,$(@F),--version-script,$(emu_dir)/exports,-z,defs $(emu_objects) -lm -ldl
+	$(CC) $(EMU_FLAGS) -shared -o $@ -Wl,-soname,$(@F),--version-script,$(emu_dir)/exports,-z,defs $(emu_objects) -lm -ldl
 	@ln -sf $(@F) $(emu_dir)/libcudart.so
 
 $(emu_dir)/exports: Makefile
@@ -166,7 +168,7 @@ $(emu_dir)/exports: Makefile
 
 # The driver's entry points live in the same library, so that both share one GPU: libcuda.so.1 only leads there.
 $(libcuda): $(libcudart)
-	gcc -shared -o $@ -Wl,-soname,$(@F),-rpath,'$$ORIGIN',--no-as-needed $(libcudart)
+	$(CC) -shared -o $@ -Wl,-soname,$(@F),-rpath,'$$ORIGIN',--no-as-needed $(libcudart)
 	@ln -sf $(@F) $(emu_dir)/libcuda.so
 
 $(emu_dir)/libemu.a: $(emu_objects)
@@ -177,7 +179,7 @@ $(emu_dir)/libemu.a: $(emu_objects)
 
 # ------------------------------------------------------------------ 6 tests and the rest
 
-.PHONY: test golden bench plots clean $(foreach r,$(rungs),diff-$r)
+.PHONY: test golden bench plots clean
 
 # T=name runs the tests whose name has that in it; L=1 lists them. The runner calls make for what a test needs.
 test:
@@ -189,14 +191,18 @@ golden:
 
 include tests/tests.mk
 
-bench: all
-	python3 results/bench.py $(rungs)
+runnable := $(strip $(foreach r,$(rungs),$(if $(filter gpu,$(call device_of,$r)),$r)))
+bench: $(runnable)
+	$(if $(runnable),,$(error there is no GPU here to time))python3 results/bench.py $(runnable)
 
 plots:
 	python3 results/plot.py
 
-diff-%:
-	@scripts/diff_rung.sh $(call long,$(or $(from_$(call short,$(call long,$*))),$(error no line `from_$* := …` in the Makefile))) $(call long,$*)
+diffs := $(sort $(foreach r,$(rungs),diff-$r diff-$(call short,$r)))
+parent = $(or $(from_$(call short,$1)),$(error no line `from_$(call short,$1) := …` in the Makefile))
+.PHONY: $(diffs)
+$(diffs): diff-%:
+	@scripts/diff_rung.sh $(call long,$(call parent,$(call long,$*))) $(call long,$*)
 
 clean:
 	rm -rf build $(wildcard */run side/*/run) $(foreach r,$(main_rungs),$(call short,$r))

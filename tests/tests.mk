@@ -6,7 +6,7 @@ tests_dir := build/$(if $(SANITIZE),asan_tests,tests)
 # Unit tests are plain C, linked with the emulator's objects.
 $(tests_dir)/unit/%: tests/unit/%.c $(emu_dir)/libemu.a
 	@mkdir -p $(@D)
-	gcc $(EMU_FLAGS) -MMD -MP -MF $@.d -Itests -Iz_utils -o $@ $< $(emu_dir)/libemu.a -lm -ldl
+	$(CC) $(EMU_FLAGS) -MMD -MP -MF $@.d -Itests -Iz_utils -o $@ $< $(emu_dir)/libemu.a -lm -ldl
 
 # Programs for the emulator carry PTX alone, for sm_90a unless a line in their head says otherwise: " * target: 80".
 target_of = $(or $(shell sed -n 's/^ \* target: *//p' $1),90a)
