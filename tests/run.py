@@ -89,6 +89,8 @@ def build(targets, sanitize=False):
         status = subprocess.run(command + ['SANITIZE=1'] * sanitize + targets, stdout=output, stderr=output,
                                 env=environment).returncode
     text = open(log, errors='replace').read()
+    for line in re.findall('^.*(?:error|not accepted|undefined reference|[*][*][*]).*$', text, re.M | re.I)[:20]:
+        print('       | ' + line[:200])
     failures = r"\*\*\* \[\S+: (\S+)\] Error|Target '(\S+)' not remade|No rule to make target '([^ ',]+)'"
     failed = {name for names in re.findall(failures, text) for name in names if name}
     if status and not failed & set(targets):
@@ -103,15 +105,15 @@ print_lock = threading.Lock()
 
 def run_case(case):
     start = time.monotonic()
-    complaints, output = [t + ' did not build' for t in case.needs if t in not_built], ''
-    if not complaints:
-        complaints, output = run_function(case) if callable(case.run) else run_command(case)
+    missing = [t for t in case.needs if t in not_built]
+    if missing:
+        complaints, output = ['did not build: ' + ' '.join(missing)], None
+    elif callable(case.run):
+        complaints, output = case.run(), None
+    else:
+        complaints, output = run_command(case)
     report(case, time.monotonic() - start, complaints, output)
     return not complaints
-
-
-def run_function(case):
-    return case.run(), ''
 
 
 def run_command(case):
@@ -140,14 +142,12 @@ def judge(case, status, out, err):
 def report(case, seconds, complaints, output):
     with print_lock:
         print('%s %6.2f s  %s' % ('FAIL' if complaints else 'ok  ', seconds, case.name), flush=True)
-        if not complaints:
-            return
         for complaint in complaints:
             print('       ' + complaint)
-        if not callable(case.run):
+        if complaints and output is not None:
             print('       run: ' + ' '.join(['%s=%s' % pair for pair in case.env.items()] + list(map(str, case.run))))
-        for line in output.splitlines()[-15:]:
-            print('       | ' + line[:200])
+            for line in output.splitlines()[-15:]:
+                print('       | ' + line[:200])
 
 
 if __name__ == '__main__':
