@@ -190,7 +190,7 @@ uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space spa
         report_unwritten(w, in, lane, space, addr, size, (const uint8_t *)(uintptr_t)shadow);
         return NULL;
     }
-    if (shadow && (how & A_WRITE))
+    if (shadow && (how & A_WRITE) && !(how & A_LATER))
         mark(shadow, size);
     return (uint8_t *)(uintptr_t)at;
 }
@@ -314,7 +314,7 @@ static inline bool reach_quickly(struct warp *w, uint32_t mask, enum space space
         if (g.alloc)
             looked_up(g.alloc, WARP * size);
     }
-    if (how & A_WRITE)
+    if ((how & A_WRITE) && !(how & A_LATER))
         reach_mark(r, size);
     return true;
 }

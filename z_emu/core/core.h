@@ -65,6 +65,7 @@ struct sm {
     uint64_t random;            /* state of the generator behind latency(); 0 when EMU_SEED is unset */
     bool vacated;               /* a CTA left: there may be room for the next */
     struct event_queue events;
+    uint64_t copy_free;         /* cycle at which the path from L2 is free for the next copy (cp_async.c) */
     struct frame *spare_frame;
     struct split *spare_split;
     struct join *spare_join;
@@ -147,6 +148,7 @@ uint64_t events_due(const struct sm *sm);       /* cycle of the next event, or N
 void events_run(struct sm *sm);                 /* the next event */
 
 /* ---- control.c, sync.c */
+int split_return(struct warp *w);               /* the running split has come to the end of its function */
 void barrier_exited(struct warp *w, uint32_t lanes);    /* barriers that waited for these lanes alone go on */
 
 /* ---- bind.c */
@@ -156,8 +158,11 @@ uint32_t func_stack(const struct gpu *g, const struct func *f);
 /* ---- syscall.c */
 struct syscalls *syscalls_open(void);
 void syscalls_close(struct syscalls *s);
-typedef int syscall_fn(struct warp *w, const struct instr *in, uint32_t mask, const uint8_t *args, uint32_t arg_bytes,
-                       uint8_t *rets, uint32_t ret_bytes);
+enum { MAX_SLOTS = 8 };
+struct slots {                  /* where a call's arguments and result lie in local memory, relative to base */
+    uint32_t base, nargs, arg[MAX_SLOTS], ret;
+};
+typedef int syscall_fn(struct warp *w, const struct instr *in, uint32_t mask, const struct slots *slots);
 syscall_fn *syscall_find(const char *name);
 
 /* ---- diag */

@@ -150,6 +150,8 @@ void cta_free(struct cta *c)
     free(c->smem_init);
     free(c->local);
     free(c->local_init);
+    for (uint32_t i = 0; i < c->nwarp; i++)
+        cp_async_close(&c->warp[i]);
     free(c->warp);
     free(c);
 }

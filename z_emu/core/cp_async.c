@@ -1,0 +1,256 @@
+/* core/cp_async.c: cp.async, copies from global to shared memory that the warp does not wait for.
+ *
+ * Modelled: the addresses are checked at issue; the bytes are read, and appear in shared memory, together at a
+ * later cycle: a latency as of memory, behind what the SM's path to L2 (64 bytes a cycle) has yet to bring.
+ * Until then readers find what was there before, poison if nothing was. Groups are counted per thread.
+ * Not modelled: caches, so .ca and .cg take the same time; order between the lanes of one instruction.
+ * PTX ISA: "Data Movement and Conversion Instructions: cp.async", "…: cp.async.wait_group / wait_all". */
+#include <stdlib.h>
+
+#include "core/core.h"
+#include "core/memory.h"
+
+enum { L2_BYTES_PER_CYCLE = 64 };
+
+struct copy {                   /* what one cp.async does for those of its lanes that are in the same group */
+    struct copy *next;
+    struct cp_async *state;
+    uint64_t when;              /* lands */
+    uint32_t mask;
+    uint32_t group;             /* of these lanes */
+    uint32_t size;
+    uint8_t from[WARP];         /* bytes that come from the source; zeros behind them */
+    uint64_t dst[WARP], src[WARP];      /* host addresses */
+    uint64_t shadow;            /* add to dst */
+};
+
+struct cp_async {               /* of one warp */
+    uint32_t closed[WARP];      /* groups that the lane has committed: the number of the open one */
+    struct copy *flying;        /* newest first */
+    struct copy *spare;
+};
+
+static struct cp_async *state_of(struct warp *w)
+{
+    if (!w->cp_async && !(w->cp_async = calloc(1, sizeof *w->cp_async)))
+        abort();
+    return w->cp_async;
+}
+
+static struct copy *copy_new(struct cp_async *s)
+{
+    struct copy *c = s->spare;
+    if (c)
+        s->spare = c->next;
+    else if (!(c = malloc(sizeof *c)))
+        abort();
+    c->state = s;
+    return c;
+}
+
+static void free_list(struct copy *c)
+{
+    for (struct copy *next; c; c = next)
+        next = c->next, free(c);
+}
+
+void cp_async_close(struct warp *w)
+{
+    if (!w->cp_async)
+        return;
+    free_list(w->cp_async->flying);
+    free_list(w->cp_async->spare);
+    free(w->cp_async);
+    w->cp_async = NULL;
+}
+
+/* ---------------------------------------------------------------- landing */
+
+static void land_lane(const struct copy *c, uint32_t lane)
+{
+    uint8_t *dst = (uint8_t *)(uintptr_t)c->dst[lane];
+    memcpy(dst, (const uint8_t *)(uintptr_t)c->src[lane], c->from[lane]);
+    memset(dst + c->from[lane], 0, c->size - c->from[lane]);
+    memset(dst + c->shadow, 1, c->size);
+}
+
+static void land(struct cta *cta, void *arg, uint64_t now)
+{
+    struct copy *c = arg, **at = &c->state->flying;
+    (void)cta, (void)now;
+    FOR_LANES(i, c->mask) land_lane(c, i);
+    while (*at != c)
+        at = &(*at)->next;
+    *at = c->next;
+    c->next = c->state->spare;
+    c->state->spare = c;
+}
+
+static uint64_t landing_cycle(struct warp *w, uint32_t bytes)
+{
+    struct cta *c = w->cta;
+    struct sm *sm = c->sm;
+    if (sm->copy_free < w->now)
+        sm->copy_free = w->now;
+    sm->copy_free += bytes / L2_BYTES_PER_CYCLE;
+    return sm->copy_free + latency(c, gpu_device(c->launch->gpu)->lat_dram);
+}
+
+/* ---------------------------------------------------------------- cp.async */
+
+/* Bytes that each lane takes from its source: all, src-size, or none where ignore-src is true. */
+static bool source_bytes(struct warp *w, const struct instr *in, uint32_t mask, uint32_t size, uint8_t from[WARP])
+{
+    const struct operand *o = &in->opnd[3];
+    uint32_t ignore = 0;
+    if (o->kind == O_REG && o->width == 0)
+        ignore = o->flags & O_NOT ? ~PRED(w, o) : PRED(w, o);
+    FOR_LANES(i, mask) {
+        uint32_t n = o->kind == O_REG && o->width ? ROW(w, o, uint32_t)[i] : size;
+        if (n > size) {
+            fault(w, in, (int)i, FAULT_BAD_OPERAND, "src-size is %u, more than the %u bytes of the copy", n, size);
+            return false;
+        }
+        from[i] = ignore >> i & 1 ? 0 : (uint8_t)n;
+    }
+    return true;
+}
+
+/* Host addresses of the sources. Lanes that copy nothing may have any address. */
+static bool sources(struct warp *w, const struct instr *in, uint32_t mask, struct copy *c)
+{
+    uint32_t whole = 0;
+    uint64_t addr[WARP];
+    struct reach r;
+    FOR_LANES(i, mask) whole |= (uint32_t)(c->from[i] == c->size) << i;
+    if (whole && !reach(w, in, &in->opnd[1], whole, SP_GLOBAL, c->size, c->size, A_READ | A_ASYNC, &r))
+        return false;
+    FOR_LANES(i, whole) c->src[i] = r.at[i];
+    if (whole == mask)
+        return true;
+    mem_addresses(w, &in->opnd[1], addr);
+    FOR_LANES(i, mask & ~whole) {
+        c->src[i] = c->dst[i];
+        if (c->from[i] && !(c->src[i] = (uintptr_t)mem_at(w, in, (int)i, SP_GLOBAL, addr[i], c->from[i], c->size,
+                                                          A_READ | A_ASYNC)))
+            return false;
+    }
+    return true;
+}
+
+static uint32_t total_bytes(const struct copy *c, uint32_t mask)
+{
+    uint32_t n = 0;
+    FOR_LANES(i, mask) n += c->from[i];
+    return n;
+}
+
+/* Lanes of mask that have the same group open as its first. */
+static uint32_t same_group(const struct cp_async *s, uint32_t mask)
+{
+    uint32_t group = s->closed[__builtin_ctz(mask)], same = 0;
+    FOR_LANES(i, mask) same |= (uint32_t)(s->closed[i] == group) << i;
+    return same;
+}
+
+static void launch_copy(struct warp *w, const struct copy *what, uint32_t mask, uint64_t when)
+{
+    struct cp_async *s = what->state;
+    struct copy *c = copy_new(s);
+    *c = *what;
+    c->mask = mask, c->group = s->closed[__builtin_ctz(mask)], c->when = when;
+    c->next = s->flying;
+    s->flying = c;
+    event_at(w->cta, when, land, c);
+}
+
+static int cp_async(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    struct copy c = { .state = state_of(w), .size = (uint32_t)in->opnd[2].imm };
+    struct reach r;
+    if (!source_bytes(w, in, mask, c.size, c.from) ||
+        !reach(w, in, &in->opnd[0], mask, SP_SHARED_CTA, c.size, c.size, A_WRITE | A_LATER, &r))
+        return X_FAULT;
+    memcpy(c.dst, r.at, sizeof c.dst);
+    c.shadow = r.shadow;
+    if (!sources(w, in, mask, &c))
+        return X_FAULT;
+    uint64_t when = landing_cycle(w, total_bytes(&c, mask));
+    while (mask) {
+        uint32_t same = same_group(c.state, mask);
+        launch_copy(w, &c, same, when);
+        mask &= ~same;
+    }
+    return X_NEXT;
+}
+
+exec_fn *pick_CP_ASYNC(struct instr *in)
+{
+    const struct operand *size = &in->opnd[2], *src = &in->opnd[3];
+    if (in->opnd[0].kind != O_MEM || in->opnd[1].kind != O_MEM || !(size->flags & O_CONST))
+        return NULL;
+    if (size->imm != 16 && (has_mod(in, M_cg) || (size->imm != 4 && size->imm != 8)))
+        return NULL;
+    if (src->kind != O_NONE && (src->kind != O_REG || (src->width != 0 && src->width != 4)))
+        return NULL;
+    return cp_async;
+}
+
+/* ---------------------------------------------------------------- groups */
+
+static int commit_group(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    struct cp_async *s = state_of(w);
+    (void)in;
+    FOR_LANES(i, mask) s->closed[i]++;
+    return X_NEXT;
+}
+
+/* Cycle at which the last copy of these lanes lands that belongs to all but the `keep` newest closed groups;
+ * 0: none is under way. */
+static uint64_t last_landing(const struct cp_async *s, uint32_t mask, uint32_t keep, bool open_too)
+{
+    uint64_t last = 0;
+    for (const struct copy *c = s ? s->flying : NULL; c; c = c->next) {
+        if (!(c->mask & mask) || c->when <= last)
+            continue;
+        FOR_LANES(i, c->mask & mask)
+            if (open_too || c->group + keep < s->closed[i])
+                last = c->when;
+    }
+    return last;
+}
+
+static int wait_group(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    uint32_t keep = (uint32_t)in->opnd[0].imm;
+    uint64_t until = last_landing(w->cp_async, mask, keep, false);
+    return until ? split_sleep(w, w->cp_async, until, "cp.async.wait_group %u", keep) : X_NEXT;
+}
+
+static int wait_all(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    uint64_t until = last_landing(w->cp_async, mask, 0, true);
+    (void)in;
+    return until ? split_sleep(w, w->cp_async, until, "cp.async.wait_all") : X_NEXT;
+}
+
+exec_fn *pick_CP_ASYNC_COMMIT(struct instr *in) { (void)in; return commit_group; }
+exec_fn *pick_CP_ASYNC_WAIT(struct instr *in) { return in->opnd[0].flags & O_CONST ? wait_group : NULL; }
+exec_fn *pick_CP_ASYNC_WAIT_ALL(struct instr *in) { (void)in; return wait_all; }
+
+uint64_t cp_async_done(const struct warp *w, uint32_t lanes)
+{
+    return last_landing(w->cp_async, lanes, 0, true);
+}
+
+bool cp_async_under_way(const struct cta *c, uint64_t addr, uint32_t size)
+{
+    uint64_t lo = (uintptr_t)c->smem + (addr & 0xffffff) - c->memory->smem_reserved;
+    for (uint32_t i = 0; i < c->nwarp; i++)
+        for (const struct copy *f = c->warp[i].cp_async ? c->warp[i].cp_async->flying : NULL; f; f = f->next)
+            FOR_LANES(lane, f->mask)
+                if (f->dst[lane] < lo + size && lo < f->dst[lane] + f->size)
+                    return true;
+    return false;
+}
