@@ -45,10 +45,26 @@ def make_cases():
     if no_gpu:
         result.append(Case('make/gpu_without_gpu', make + ['DEVICE=gpu', 'a2'], exits=(2,), says=['no GPU'],
                            check=one_line, env=CLEAN))
+    result += [
+        Case('make/old_toolkit_is_passed_over', ['sh', '-c', OLD_TOOLKIT], says=[r'^/\S+ 1[2-9]\.'], never=['old_toolkit']),
+        Case('make/spills_are_refused', ['scripts/strict_nvcc.sh', 'echo', "ptxas warning : Registers are spilled"],
+             exits=(1,), says=['not accepted']),
+        Case('make/serialised_wgmma_is_refused', ['scripts/strict_nvcc.sh', 'echo', 'ptxas info : (C7510) Potential …'],
+             exits=(1,), says=['not accepted']),
+        Case('make/failed_compilation_is_refused', ['scripts/strict_nvcc.sh', 'false'], exits=(1,)),
+        Case('make/clean_compilation_passes', ['scripts/strict_nvcc.sh', 'echo', 'ptxas info : used 20 registers'])]
     if os.environ.get('CI'):        # needs a network, so not everywhere
         result.append(Case('make/no_toolkit', ['sh', '-c', NO_TOOLKIT], needs=['emu'], says=['^PASS'], limit=400, env=CLEAN))
     return result
 
+
+# An nvcc of CUDA 11.8 that comes first on PATH.
+OLD_TOOLKIT = """set -e
+old=$PWD/build/tests/old_toolkit
+mkdir -p $old/bin $old/lib64 && touch $old/lib64/libcudart.so
+printf '#!/bin/sh\\necho "Cuda compilation tools, release 11.8, V11.8.89"\\n' >$old/bin/nvcc
+chmod +x $old/bin/nvcc
+PATH=$old/bin:$PATH CUDA_HOME=$old scripts/find_toolkit.sh"""
 
 # A copy of the tree, with the emulator built but without a toolkit: make must fetch one, and the rung must run.
 NO_TOOLKIT = """set -e

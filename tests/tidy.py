@@ -4,13 +4,14 @@ import os
 import re
 import subprocess
 
-from __main__ import Case
+from __main__ import Case, judge, run_command
 
 
 def cases():
     return [Case('tidy/' + check.__name__, check) for check in (
         relative_links_resolve, citations_match, every_rung_has_its_chapter, rungs_do_not_know_the_emulator,
-        nothing_is_left_to_do, rungs_have_two_files)]
+        nothing_is_left_to_do, rungs_have_two_files,
+        the_runner_can_fail)]
 
 
 def documents():
@@ -84,4 +85,16 @@ def nothing_is_left_to_do():
             for number, line in enumerate(open(path, errors='replace'), 1):
                 if word.search(line):
                     complaints.append('%s:%d: %s' % (path, number, line.strip()))
+    return complaints
+
+
+def the_runner_can_fail():
+    """Each way in which a test can go wrong is noticed."""
+    good = Case('', [], says=['right'], never=['wrong'])
+    complaints = ['a good run is refused'] if judge(good, 0, 'right', '') else []
+    for what, status, out in (('exit status', 1, 'right'), ('missing text', 0, 'other'), ('bad text', 0, 'right wrong')):
+        if not judge(good, status, out, ''):
+            complaints.append('%s goes unnoticed' % what)
+    if 'still running' not in run_command(Case('', ['sleep', '9'], limit=0.1))[0][0]:
+        complaints.append('a test without an end goes unnoticed')
     return complaints
