@@ -158,3 +158,24 @@ bool mem_fill(struct gpu *g, uint64_t dst, uint32_t value, uint32_t unit, size_t
     wrote(a, at, unit * count);
     return true;
 }
+
+/* ---------------------------------------------------------------- a CTA's memory */
+
+void mem_poison_cta(struct cta *c)
+{
+    size_t local = (size_t)c->local_bytes * c->nwarp * WARP;
+    memset(c->smem, POISON, c->smem_bytes);
+    memset(c->smem_init, 0, c->smem_bytes);
+    memset(c->local, POISON, local);
+    memset(c->local_init, 0, local);
+}
+
+void mem_poison_local(struct warp *w, uint32_t mask, uint32_t base, uint32_t bytes)
+{
+    struct cta *c = w->cta;
+    FOR_LANES(i, mask) {
+        size_t at = ((size_t)w->id * WARP + i) * c->local_bytes + base;
+        memset(c->local + at, POISON, bytes);
+        memset(c->local_init + at, 0, bytes);
+    }
+}
