@@ -212,7 +212,8 @@ struct symbol {
                                    (add frame->local_base), shared in the CTA's static shared memory (add
                                    smem_reserved) */
     const uint8_t *init;        /* size bytes, or NULL */
-    struct { uint64_t offset; struct symbol *sym; int64_t addend; uint8_t bytes; bool generic; } *reloc;  /* names inside init */
+    struct { uint64_t offset; struct symbol *sym; int64_t addend; uint8_t bytes, shift; bool generic; } *reloc;
+                                /* names inside init: `bytes` bytes of (address + addend) >> shift */
     int nreloc;
     bool is_extern;             /* shared: dynamic shared memory; other: resolved across modules */
     bool managed;
@@ -391,8 +392,8 @@ struct warp {
     uint32_t slot;              /* on its SM; slot % 4 is its sub-core */
     uint32_t patience;          /* cycles that a split waits at a join while its siblings are busy */
     uint32_t barrier_lanes[16]; /* lanes that stand at a named barrier while others of the warp are still to come */
-    uint32_t cluster_arrived;   /* lanes that have arrived at barrier.cluster and not yet waited */
-    uint64_t cluster_phase;     /* the phase that they arrived at */
+    uint32_t cluster_arrived;   /* lanes that have arrived at barrier.cluster, whose phase is not complete */
+    uint32_t cluster_passed;    /* lanes that have arrived, and not yet waited since it completed */
     struct cp_async *cp_async;  /* copies in flight (core/cp_async.c); NULL until the first */
 };
 #define ROW(w, o, T) ((T *)((w)->regs + (o)->row))

@@ -148,7 +148,6 @@ uint64_t events_due(const struct sm *sm);       /* cycle of the next event, or N
 void events_run(struct sm *sm);                 /* the next event */
 
 /* ---- control.c, sync.c */
-int split_return(struct warp *w);               /* the running split has come to the end of its function */
 void barrier_exited(struct warp *w, uint32_t lanes);    /* barriers that waited for these lanes alone go on */
 
 /* ---- bind.c */

@@ -110,6 +110,8 @@ struct cta *cta_new(struct sm *sm, struct launch *l, struct cluster *group, uint
     c->ncluster = group->n;
     c->cluster_rank = rank;
     c->nwarp = c->live_warps = cta_warps(l);
+    for (int i = 0; i < 16; i++)
+        c->barrier[i].red_and = 1;
     place_id(c, cluster);
     c->warp = must_alloc(c->nwarp * sizeof *c->warp);
     alloc_memory(c);

@@ -142,13 +142,20 @@ static void join_free(struct warp *w, struct join *j)
     w->cta->sm->spare_join = j;
 }
 
-/* All who were to come are there: they go on as one. */
-static void join_complete(struct warp *w, struct join *j)
+/* Those who wait at a join go on, as part of the one around it. */
+static void join_pass(struct warp *w, struct split *s)
 {
-    struct split *s = j->waiter;
-    s->join = j->outer;
+    s->join = s->join->outer;
     set_rpc(s);
     make_ready(s, w->now);
+    if (s->pc == s->frame->func->ninstr)        /* a divergent return: now all of it can execute the last ret */
+        s->pc--;
+}
+
+/* All who were to come are there. */
+static void join_complete(struct warp *w, struct join *j)
+{
+    join_pass(w, j->waiter);
     join_free(w, j);
     w->patience = w->patience * 2 < PATIENCE ? w->patience * 2 : PATIENCE;
 }
@@ -172,9 +179,7 @@ static void join_abandon(struct warp *w, struct split *s)
     struct join *j = s->join;
     j->waiter = NULL;
     j->mask &= ~s->mask;
-    s->join = j->outer;
-    set_rpc(s);
-    make_ready(s, w->now);
+    join_pass(w, s);
     w->patience = w->patience / 2 > PATIENCE_LEAST ? w->patience / 2 : PATIENCE_LEAST;
 }
 
@@ -435,7 +440,7 @@ static int run_split(struct warp *w, struct split *s, uint64_t limit)
         if (__builtin_expect(status == X_NEXT, 1))
             continue;
         if (status == X_JUMP) {
-            if (w->cur != s || s->state != S_READY)
+            if (w->cur != s || s->state != S_READY || s->wake_at > w->now)
                 break;
             frame = s->frame;
             code = frame->func->code;
