@@ -274,7 +274,7 @@ static bool source_lane(enum mod mode, int lane, uint32_t b, uint32_t c, int *so
     return in_range;
 }
 
-enum { JUNK = -1 };             /* what a lane gets from one that does not execute the instruction: a NaN, or -1 */
+#define JUNK UINT32_MAX          /* what a lane gets from one that does not execute the instruction: a NaN, or -1 */
 
 static int exec_shfl(struct warp *w, const struct instr *in, uint32_t mask)
 {
