@@ -188,7 +188,7 @@ int occupancy_clusters(struct kernel *k, const cudaLaunchConfig_t *c, int *clust
 
 int occupancy_cluster_size(struct kernel *k, const cudaLaunchConfig_t *c, int *size)
 {
-    int blocks;
+    int blocks = 0;
     int error = occupancy_blocks(k, (int)(c->blockDim.x * c->blockDim.y * c->blockDim.z), c->dynamicSmemBytes, &blocks);
     *size = blocks ? (int)(k->nonportable_cluster ? ctx.device->max_cluster : MIN(ctx.device->max_cluster, 8)) : 0;
     return error;
