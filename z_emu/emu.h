@@ -496,6 +496,7 @@ uint64_t latency(struct cta *c, uint64_t cycles);
 /* ---- what a kernel asks of the system: vprintf, __assertfail, malloc, free (core/syscall.c) */
 bool syscall_known(const char *name);
 void syscall_flush(struct gpu *g);          /* device printf output to stdout, in order */
+void gpu_set_limits(struct gpu *g, uint32_t stack_bytes, size_t heap_bytes);    /* cudaLimitStackSize, cudaLimitMallocHeapSize */
 
 /* ================================================================ unit: the asynchronous hardware and the tensor cores
  * One file each, its header comment saying what is modelled and what is not. Units are reached through the
@@ -506,10 +507,21 @@ void syscall_flush(struct gpu *g);          /* device printf output to stdout, i
 uint64_t cp_async_done(const struct warp *w, uint32_t lanes);
 void cp_async_close(struct warp *w);        /* when the CTA's memory goes */
 
-/* ---- numerics shared by mma, wgmma and tcgen05 (unit/mma_math.c). One output tile D = A*B + C.
- * a: m rows of k, b: n rows of k (both K-major, contiguous, elements of `type`), c and d: m rows of n f32.
- * fraction_bits: 25 Hopper and Blackwell f16/bf16/tf32, 24 Ampere, 13 Hopper fp8 (ptx-facts, numerics). */
-void mma_tile_f32(const void *a, const void *b, const float *c, float *d, int m, int n, int k, enum type type,
-                  int fraction_bits);
+/* ---- numerics shared by mma, wgmma and tcgen05 (unit/mma_math.c, unit/mma_tile.c) */
+
+enum mma_round { MMA_F32, MMA_F32_13, MMA_F16 };        /* truncated to f32, to 13 bits of fraction; nearest f16 */
+
+/* How a chip adds up one output. In each fused step the sum of `step` products and the accumulator is aligned to the
+ * largest exponent, cut off below `fraction` bits and rounded (ptx-isa: unspecified; measured). */
+struct mma_how { int fraction, step; enum mma_round round; };
+
+/* One tile, D = A * B + C. a: m rows of k elements, b: n rows of k (both K-major, without gaps; e2m1 two to a byte, or
+ * MMA_E2M1_BYTE), c and d: m rows of n, `stride` floats apart; c NULL: zero; c == d is allowed. k is a multiple of
+ * how->step. For MMA_F16 c and d hold f16 values as floats. */
+void mma_tile_f32(const void *a, enum type atype, const void *b, enum type btype, const float *c, float *d,
+                  size_t stride, int m, int n, int k, const struct mma_how *how);
+/* The same for u8, s8, u4, s4: exact, then wrapped or (saturate) clamped to s32. */
+void mma_tile_s32(const void *a, enum type atype, const void *b, enum type btype, const int32_t *c, int32_t *d,
+                  size_t stride, int m, int n, int k, bool saturate);
 
 #endif
