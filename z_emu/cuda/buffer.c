@@ -70,6 +70,10 @@ int buffer_new(enum buffer_kind kind, size_t size, unsigned int flags, const cha
     lock();
     bool device = kind == BUF_DEVICE;
     struct alloc *a = NULL;
+    if (device && capturing_globally() && strcmp(what, "cudaMallocAsync")) {
+        unlock();
+        return cudaErrorStreamCaptureUnsupported;
+    }
     pause_gpu_locked();
     if (!device || size <= ctx.device->global_bytes - MIN(table.used, ctx.device->global_bytes))
         a = device ? mem_alloc(ctx.gpu, size, what) : mem_alloc_host(ctx.gpu, size, what);

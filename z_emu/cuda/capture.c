@@ -132,6 +132,8 @@ int capture_task_locked(struct stream *s, struct task *t)
 {
     if (s->capture->invalid)
         return cudaErrorStreamCaptureInvalidated;
+    if (t->kind == TASK_FREE)           /* the graph may be launched again: its memory stays until the device is reset */
+        t->kind = TASK_FREED;
     struct node *n = graph_add(s->capture->graph, t, s->after, s->nafter);
     if (!n)
         return cudaErrorMemoryAllocation;

@@ -198,7 +198,7 @@ int buffer_info(size_t *free, size_t *total);
 /* ================================================================ task.c: what a stream is asked to do */
 
 enum task_kind { TASK_EMPTY, TASK_KERNEL, TASK_COPY, TASK_FILL, TASK_HOST, TASK_RECORD, TASK_WAIT, TASK_FREE, TASK_GRAPH,
-                 TASK_ALLOC, TASK_WRITE_VALUE, TASK_WAIT_VALUE };
+                 TASK_ALLOC, TASK_FREED, TASK_WRITE_VALUE, TASK_WAIT_VALUE };
 
 struct kernel_task {
     struct kernel *kernel;
@@ -208,6 +208,7 @@ struct kernel_task {
     bool programmatic;          /* may start before the kernel in front of it ends */
     int priority;
     uint8_t *params;            /* parameter block, ours */
+    void **args;                /* pointers into it, made when a program asks a graph node for them */
 };
 struct copy_task {              /* a box of bytes; 1D is one row */
     uint64_t dst, src;
@@ -381,6 +382,29 @@ void node_unlink(struct node *n, const struct node *dep);
 struct node *graph_copy_of(const struct graph *g, const struct node *origin);
 int graph_update(struct graph *exec, const struct graph *g, struct node **culprit);
 void graphs_drop_all(void);
+
+/* ---- graph_build.c: the same by handle, taking the lock */
+int graph_add_node(cudaGraph_t graph, struct task *t, const cudaGraphNode_t *deps, size_t ndep, cudaGraphNode_t *out);
+int graph_set_task(cudaGraphExec_t exec, cudaGraphNode_t node, struct task *t);
+int graph_get_task(cudaGraphNode_t node, enum task_kind kind, struct task *out);
+int graph_node_attribute(cudaGraphNode_t node, const cudaLaunchAttribute *set, int id, cudaLaunchAttributeValue *get);
+int graph_node_enable(cudaGraphExec_t exec, cudaGraphNode_t node, const unsigned int *set, unsigned int *get);
+int graph_node_type(cudaGraphNode_t node, int *type);
+int graph_nodes(cudaGraph_t graph, bool roots, cudaGraphNode_t *out, size_t *count);
+int graph_edges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *count);
+int graph_neighbours(cudaGraphNode_t node, bool after, cudaGraphNode_t *out, size_t *count);
+int graph_link(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t n, bool add);
+int graph_make(cudaGraph_t *out);
+int graph_delete(const void *graph, bool exec);
+int graph_delete_node(cudaGraphNode_t node);
+int graph_copy(cudaGraph_t *out, cudaGraph_t graph);
+int graph_child_task(struct task *t, cudaGraph_t child);
+int graph_find_copy(cudaGraphNode_t *out, cudaGraphNode_t origin, cudaGraph_t clone);
+int graph_exec_new(cudaGraphExec_t *out, cudaGraph_t graph, unsigned long long flags);
+int graph_exec_flags(cudaGraphExec_t exec, unsigned long long *flags);
+int graph_exec_update(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *culprit);
+int graph_launch(cudaGraphExec_t exec, CUstream stream);
+void **graph_node_args(cudaGraphNode_t node);   /* a kernel node's argument pointers */
 
 struct capture {
     struct capture *next;

@@ -189,8 +189,10 @@ static void *copy_of(const void *p, size_t n)
 void task_clone(struct task *to, const struct task *from)
 {
     *to = *from;
-    if (from->kind == TASK_KERNEL)
+    if (from->kind == TASK_KERNEL) {
         to->kernel.params = copy_of(from->kernel.params, from->kernel.kernel->func->param_bytes);
+        to->kernel.args = NULL;
+    }
     if (from->kind == TASK_COPY)
         to->copy.staged = copy_of(from->copy.staged, from->copy.width * from->copy.height * from->copy.depth);
     if (from->kind == TASK_RECORD || from->kind == TASK_WAIT)
@@ -201,8 +203,10 @@ void task_clone(struct task *to, const struct task *from)
 
 void task_free(struct task *t)
 {
-    if (t->kind == TASK_KERNEL)
+    if (t->kind == TASK_KERNEL) {
         free(t->kernel.params);
+        free(t->kernel.args);
+    }
     if (t->kind == TASK_COPY)
         free(t->copy.staged);
     if ((t->kind == TASK_RECORD || t->kind == TASK_WAIT) && t->event.moment)
