@@ -8,6 +8,10 @@
  * that is written in part passes: compilers copy structs with their padding. */
 #include "core/memory.h"
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 /* ---------------------------------------------------------------- regions */
 
 static bool global_region(const struct memory *m, uint64_t addr, enum access how, struct region *g)
@@ -220,10 +224,9 @@ void mem_addresses(struct warp *w, const struct operand *o, uint64_t addr[WARP])
     addresses(w->regs + o->row, o->width, o->imm, addr);
 }
 
-/* Lanes outside the mask take the address of lane `first`. */
-static void fill_idle(uint64_t addr[WARP], uint32_t mask, uint32_t first)
+/* Lanes outside the mask take another's address. */
+static void fill_idle(uint64_t addr[WARP], uint32_t mask, uint64_t stand_in)
 {
-    uint64_t stand_in = addr[first];
     for (int i = 0; i < WARP; i += 8) {
         u64x8 active = -((mask >> *(const u64x8 *)&lane_number[i]) & 1);
         *(u64x8 *)&addr[i] = (*(u64x8 *)&addr[i] & active) | (stand_in & ~active);
@@ -231,8 +234,9 @@ static void fill_idle(uint64_t addr[WARP], uint32_t mask, uint32_t first)
 }
 
 /* Lane by lane: different regions, or a fault to find. */
-static bool reach_slowly(struct warp *w, const struct instr *in, uint32_t mask, enum space space, uint32_t size,
-                         uint32_t align, enum access how, struct reach *r)
+static __attribute__((noinline, cold)) bool reach_slowly(struct warp *w, const struct instr *in, uint32_t mask,
+                                                         enum space space, uint32_t size, uint32_t align,
+                                                         enum access how, struct reach *r)
 {
     r->shadow = 0, r->shape = SCATTERED, r->shared = false;
     FOR_LANES(i, mask) {
@@ -241,30 +245,32 @@ static bool reach_slowly(struct warp *w, const struct instr *in, uint32_t mask, 
             return false;
         r->at[i] = (uintptr_t)p;
     }
-    fill_idle(r->at, mask, (uint32_t)__builtin_ctz(mask));
+    fill_idle(r->at, mask, r->at[__builtin_ctz(mask)]);
     return true;
 }
 
-static inline bool no_bit(u64x8 v, uint64_t bits)
+/* Whether all eight are 0. */
+static inline __attribute__((always_inline)) bool none(const u64x8 *v)
 {
-    v &= bits;
-    return !(((v[0] | v[1]) | (v[2] | v[3])) | ((v[4] | v[5]) | (v[6] | v[7])));
+#ifdef __AVX512F__
+    return !_mm512_test_epi64_mask((__m512i)*v, (__m512i)*v);
+#else
+    const uint64_t *x = (const uint64_t *)v;
+    return !(((x[0] | x[1]) | (x[2] | x[3])) | ((x[4] | x[5]) | (x[6] | x[7])));
+#endif
 }
 
-/* Whether lane i's address is addr[0] + (i << shift), or addr[0] in every lane. */
+/* Whether lane i's address is addr[0] + i * size, or addr[0] in every lane. */
 static inline enum shape shape_of(const uint64_t addr[WARP], uint32_t size)
 {
-    const uint64_t start = addr[0], step = addr[1] - start;
-    const uint64_t keep = step ? UINT64_MAX : 0;
+    const uint64_t start = addr[0], step = addr[1] - start, keep = step ? UINT64_MAX : 0;
     const int shift = __builtin_ctz(size);
     u64x8 odd = {0};
-    if (step != 0 && step != size)
+    if ((step != 0 && step != size) || size & (size - 1))
         return SCATTERED;
     for (int i = 0; i < WARP; i += 8)
         odd |= *(u64x8 *)&addr[i] ^ (start + (*(const u64x8 *)&lane_number[i] << shift & keep));
-    if (!no_bit(odd, UINT64_MAX) || size & (size - 1))
-        return SCATTERED;
-    return step ? CONSECUTIVE : UNIFORM;
+    return !none(&odd) ? SCATTERED : step ? CONSECUTIVE : UNIFORM;
 }
 
 /* Bounds and alignment of all lanes against one region. */
@@ -279,7 +285,8 @@ static inline bool all_within(const uint64_t addr[WARP], const struct region *g,
         bad |= offset | (limit - offset);       /* top bit set: below lo, or above the limit */
         low |= a;
     }
-    return no_bit((bad & top) | (low & (align - 1)), UINT64_MAX);
+    bad = (bad & top) | (low & (align - 1));
+    return none(&bad);
 }
 
 /* Counts the look-ups, so that a buffer that has been written in full is found out before long. */
@@ -292,11 +299,11 @@ static inline void looked_up(struct alloc *a, uint32_t bytes)
 }
 
 /* r->at holds addresses when this begins and host addresses when it returns true. */
-static inline bool reach_quickly(struct warp *w, uint32_t mask, enum space space, uint32_t size, uint32_t align,
+static inline bool reach_quickly(struct warp *w, uint64_t first, enum space space, uint32_t size, uint32_t align,
                                  enum access how, struct reach *r)
 {
     struct region g;
-    if (!region_at(w, space, r->at[__builtin_ctz(mask)], how, &g) || !all_within(r->at, &g, size, align))
+    if (!region_at(w, space, first, how, &g) || !all_within(r->at, &g, size, align))
         return false;
     r->shape = g.stride ? SCATTERED : shape_of(r->at, size);
     r->shared = g.in_cluster;
@@ -319,13 +326,18 @@ static inline bool reach_quickly(struct warp *w, uint32_t mask, enum space space
     return true;
 }
 
-static bool reach_row(struct warp *w, const struct instr *in, const void *row, uint32_t width, int64_t imm,
-                      uint32_t mask, enum space space, uint32_t size, uint32_t align, enum access how, struct reach *r)
+static inline __attribute__((always_inline)) bool reach_row(struct warp *w, const struct instr *in, const void *row,
+                                                            uint32_t width, int64_t imm, uint32_t mask,
+                                                            enum space space, uint32_t size, uint32_t align,
+                                                            enum access how, struct reach *r)
 {
+    const uint32_t lane = (uint32_t)__builtin_ctz(mask);
+    const uint64_t first = width == 8 ? ((const uint64_t *)row)[lane] + (uint64_t)imm
+                                      : ((const uint32_t *)row)[lane] + (uint32_t)imm;
     addresses(row, width, imm, r->at);
     if (mask != UINT32_MAX)
-        fill_idle(r->at, mask, (uint32_t)__builtin_ctz(mask));
-    if (reach_quickly(w, mask, space, size, align, how, r))
+        fill_idle(r->at, mask, first);
+    if (__builtin_expect(reach_quickly(w, first, space, size, align, how, r), 1))
         return true;
     addresses(row, width, imm, r->at);
     return reach_slowly(w, in, mask, space, size, align, how, r);

@@ -17,6 +17,7 @@ struct copy {                   /* what one cp.async does for those of its lanes
     struct cp_async *state;
     uint64_t when;              /* lands */
     uint32_t mask;
+    uint32_t whole;             /* lanes that take all bytes from their source */
     uint32_t group;             /* of these lanes */
     uint32_t size;
     uint8_t from[WARP];         /* bytes that come from the source; zeros behind them */
@@ -48,6 +49,12 @@ static struct copy *copy_new(struct cp_async *s)
     return c;
 }
 
+static void copy_drop(struct copy *c)
+{
+    c->next = c->state->spare;
+    c->state->spare = c;
+}
+
 static void free_list(struct copy *c)
 {
     for (struct copy *next; c; c = next)
@@ -74,16 +81,35 @@ static void land_lane(const struct copy *c, uint32_t lane)
     memset(dst + c->shadow, 1, c->size);
 }
 
+static inline void land_whole(const struct copy *c, uint32_t lanes, uint32_t size)
+{
+    FOR_LANES(i, lanes) {
+        uint8_t *dst = (uint8_t *)(uintptr_t)c->dst[i];
+        memcpy(dst, (const uint8_t *)(uintptr_t)c->src[i], size);
+        memset(dst + c->shadow, 1, size);
+    }
+}
+
+static void land_bytes(const struct copy *c)
+{
+    uint32_t whole = c->whole & c->mask;
+    switch (c->size) {
+    case 4:  land_whole(c, whole, 4); break;
+    case 8:  land_whole(c, whole, 8); break;
+    default: land_whole(c, whole, 16); break;
+    }
+    FOR_LANES(i, c->mask & ~c->whole) land_lane(c, i);
+}
+
 static void land(struct cta *cta, void *arg, uint64_t now)
 {
     struct copy *c = arg, **at = &c->state->flying;
     (void)cta, (void)now;
-    FOR_LANES(i, c->mask) land_lane(c, i);
+    land_bytes(c);
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    c->next = c->state->spare;
-    c->state->spare = c;
+    copy_drop(c);
 }
 
 static uint64_t landing_cycle(struct warp *w, uint32_t bytes)
@@ -98,20 +124,24 @@ static uint64_t landing_cycle(struct warp *w, uint32_t bytes)
 
 /* ---------------------------------------------------------------- cp.async */
 
-/* Bytes that each lane takes from its source: all, src-size, or none where ignore-src is true. */
-static bool source_bytes(struct warp *w, const struct instr *in, uint32_t mask, uint32_t size, uint8_t from[WARP])
+/* c->from: all bytes, src-size, or none where ignore-src is true; and c->whole. */
+static bool source_bytes(struct warp *w, const struct instr *in, uint32_t mask, struct copy *c)
 {
     const struct operand *o = &in->opnd[3];
     uint32_t ignore = 0;
-    if (o->kind == O_REG && o->width == 0)
+    c->whole = mask;
+    if (o->kind == O_NONE)
+        return true;
+    if (o->width == 0)
         ignore = o->flags & O_NOT ? ~PRED(w, o) : PRED(w, o);
     FOR_LANES(i, mask) {
-        uint32_t n = o->kind == O_REG && o->width ? ROW(w, o, uint32_t)[i] : size;
-        if (n > size) {
-            fault(w, in, (int)i, FAULT_BAD_OPERAND, "src-size is %u, more than the %u bytes of the copy", n, size);
+        uint32_t n = o->width ? ROW(w, o, uint32_t)[i] : ignore >> i & 1 ? 0 : c->size;
+        if (n > c->size) {
+            fault(w, in, (int)i, FAULT_BAD_OPERAND, "src-size is %u, more than the %u bytes of the copy", n, c->size);
             return false;
         }
-        from[i] = ignore >> i & 1 ? 0 : (uint8_t)n;
+        c->from[i] = (uint8_t)n;
+        c->whole &= ~((uint32_t)(n != c->size) << i);
     }
     return true;
 }
@@ -119,17 +149,16 @@ static bool source_bytes(struct warp *w, const struct instr *in, uint32_t mask, 
 /* Host addresses of the sources. Lanes that copy nothing may have any address. */
 static bool sources(struct warp *w, const struct instr *in, uint32_t mask, struct copy *c)
 {
-    uint32_t whole = 0;
     uint64_t addr[WARP];
     struct reach r;
-    FOR_LANES(i, mask) whole |= (uint32_t)(c->from[i] == c->size) << i;
-    if (whole && !reach(w, in, &in->opnd[1], whole, SP_GLOBAL, c->size, c->size, A_READ | A_ASYNC, &r))
+    if (c->whole && !reach(w, in, &in->opnd[1], c->whole, SP_GLOBAL, c->size, c->size, A_READ | A_ASYNC, &r))
         return false;
-    FOR_LANES(i, whole) c->src[i] = r.at[i];
-    if (whole == mask)
+    if (c->whole)
+        memcpy(c->src, r.at, sizeof c->src);
+    if (c->whole == mask)
         return true;
     mem_addresses(w, &in->opnd[1], addr);
-    FOR_LANES(i, mask & ~whole) {
+    FOR_LANES(i, mask & ~c->whole) {
         c->src[i] = c->dst[i];
         if (c->from[i] && !(c->src[i] = (uintptr_t)mem_at(w, in, (int)i, SP_GLOBAL, addr[i], c->from[i], c->size,
                                                           A_READ | A_ASYNC)))
@@ -140,8 +169,8 @@ static bool sources(struct warp *w, const struct instr *in, uint32_t mask, struc
 
 static uint32_t total_bytes(const struct copy *c, uint32_t mask)
 {
-    uint32_t n = 0;
-    FOR_LANES(i, mask) n += c->from[i];
+    uint32_t n = (uint32_t)__builtin_popcount(c->whole) * c->size;
+    FOR_LANES(i, mask & ~c->whole) n += c->from[i];
     return n;
 }
 
@@ -149,15 +178,14 @@ static uint32_t total_bytes(const struct copy *c, uint32_t mask)
 static uint32_t same_group(const struct cp_async *s, uint32_t mask)
 {
     uint32_t group = s->closed[__builtin_ctz(mask)], same = 0;
-    FOR_LANES(i, mask) same |= (uint32_t)(s->closed[i] == group) << i;
-    return same;
+    for (uint32_t i = 0; i < WARP; i++)
+        same |= (uint32_t)(s->closed[i] == group) << i;
+    return same & mask;
 }
 
-static void launch_copy(struct warp *w, const struct copy *what, uint32_t mask, uint64_t when)
+static void take_off(struct warp *w, struct copy *c, uint32_t mask, uint64_t when)
 {
-    struct cp_async *s = what->state;
-    struct copy *c = copy_new(s);
-    *c = *what;
+    struct cp_async *s = c->state;
     c->mask = mask, c->group = s->closed[__builtin_ctz(mask)], c->when = when;
     c->next = s->flying;
     s->flying = c;
@@ -166,21 +194,23 @@ static void launch_copy(struct warp *w, const struct copy *what, uint32_t mask, 
 
 static int cp_async(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    struct copy c = { .state = state_of(w), .size = (uint32_t)in->opnd[2].imm };
+    struct copy *c = copy_new(state_of(w));
     struct reach r;
-    if (!source_bytes(w, in, mask, c.size, c.from) ||
-        !reach(w, in, &in->opnd[0], mask, SP_SHARED_CTA, c.size, c.size, A_WRITE | A_LATER, &r))
-        return X_FAULT;
-    memcpy(c.dst, r.at, sizeof c.dst);
-    c.shadow = r.shadow;
-    if (!sources(w, in, mask, &c))
-        return X_FAULT;
-    uint64_t when = landing_cycle(w, total_bytes(&c, mask));
-    while (mask) {
-        uint32_t same = same_group(c.state, mask);
-        launch_copy(w, &c, same, when);
-        mask &= ~same;
+    c->size = (uint32_t)in->opnd[2].imm;
+    if (!source_bytes(w, in, mask, c) ||
+        !reach(w, in, &in->opnd[0], mask, SP_SHARED_CTA, c->size, c->size, A_WRITE | A_LATER, &r))
+        return copy_drop(c), X_FAULT;
+    memcpy(c->dst, r.at, sizeof c->dst);
+    c->shadow = r.shadow;
+    if (!sources(w, in, mask, c))
+        return copy_drop(c), X_FAULT;
+    uint64_t when = landing_cycle(w, total_bytes(c, mask));
+    for (uint32_t same; same = same_group(c->state, mask), same != mask; mask &= ~same) {
+        struct copy *part = copy_new(c->state);
+        memcpy(part, c, sizeof *c);
+        take_off(w, part, same, when);
     }
+    take_off(w, c, mask, when);
     return X_NEXT;
 }
 

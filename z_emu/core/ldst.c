@@ -11,15 +11,16 @@ typedef uint8_t m_u8;   typedef int8_t m_s8;    typedef uint16_t m_u16; typedef 
 typedef uint32_t m_u32; typedef int32_t m_s32;  typedef uint64_t m_u64; typedef unsigned __int128 m_b128;
 typedef uint16_t r_2;   typedef uint32_t r_4;   typedef uint64_t r_8;   typedef unsigned __int128 r_16;
 
-/* Element in memory, width of register: all pairs that ld and st can have. A wider register is extended. */
+/* Element in memory, width of register: all pairs that ld and st can have, but for b128, which has no vectors.
+ * A wider register is extended. */
 #define UNSIGNED_PAIRS(X) \
-    X(u8, 2) X(u8, 4) X(u8, 8) X(u16, 2) X(u16, 4) X(u16, 8) X(u32, 4) X(u32, 8) X(u64, 8) X(b128, 16)
+    X(u8, 2) X(u8, 4) X(u8, 8) X(u16, 2) X(u16, 4) X(u16, 8) X(u32, 4) X(u32, 8) X(u64, 8)
 #define SIGNED_PAIRS(X) X(s8, 2) X(s8, 4) X(s8, 8) X(s16, 2) X(s16, 4) X(s16, 8) X(s32, 4) X(s32, 8)
 
 enum element { E_u8, E_s8, E_u16, E_s16, E_u32, E_s32, E_u64, E_b128, ELEMENTS };
 
 #define FULL UINT32_MAX
-#define LANES for (int i = 0; i < WARP; i++)
+#define LANES _Pragma("GCC ivdep") for (int i = 0; i < WARP; i++)     /* lanes do not depend on one another */
 #define LANE_ON(mask, i) ((mask) >> (i) & 1)
 
 /* ---------------------------------------------------------------- ld */
@@ -53,32 +54,40 @@ enum element { E_u8, E_s8, E_u16, E_s16, E_u32, E_s32, E_u64, E_b128, ELEMENTS }
         return X_NEXT;                                                                                          \
     }
 
-/* ldv_u16_4: vectors of n. Lane by lane into a staging area, unless they lie there already, then apart. */
+/* ldv_u16_4: vectors of n. All elements of a lane are taken apart in one go; the compiler makes shuffles of it. */
+#define FROM(k) row[k][i] = (reg)v[i * n + k];
 #define LDV(M, W)                                                                                               \
-    static inline __attribute__((always_inline)) void unzip_##M##_##W(struct warp *w, const struct operand *d,  \
-                                                                      uint32_t mask, const m_##M *v, int n)     \
+    static inline __attribute__((always_inline)) void unzip_##M##_##W(r_##W *row[], const m_##M *v, const int n) \
     {                                                                                                           \
-        for (int e = 0; e < n; e++) {                                                                           \
-            r_##W *row = ROW(w, &d->elem[e], r_##W);                                                            \
-            if (mask == FULL)                                                                                   \
-                LANES row[i] = (r_##W)v[i * n + e];                                                             \
-            else                                                                                                \
-                LANES row[i] = LANE_ON(mask, i) ? (r_##W)v[i * n + e] : row[i];                                 \
-        }                                                                                                       \
+        typedef r_##W reg;                                                                                      \
+        if (n == 2)                                                                                             \
+            LANES { FROM(0) FROM(1) }                                                                           \
+        else if (n == 4)                                                                                        \
+            LANES { FROM(0) FROM(1) FROM(2) FROM(3) }                                                           \
+        else                                                                                                    \
+            LANES { FROM(0) FROM(1) FROM(2) FROM(3) FROM(4) FROM(5) FROM(6) FROM(7) }                           \
     }                                                                                                           \
     static int ldv_##M##_##W(struct warp *w, const struct instr *in, uint32_t mask)                             \
     {                                                                                                           \
         const struct operand *d = &in->opnd[0];                                                                 \
-        const uint32_t size = sizeof(m_##M) * d->n;                                                             \
+        const uint32_t n = d->n, size = sizeof(m_##M) * n;                                                      \
         struct reach r;                                                                                         \
-        _Alignas(64) m_##M v[WARP * 8];                                                                         \
+        _Alignas(64) m_##M stage[WARP * 8];                                                                     \
+        _Alignas(64) r_##W t[8][WARP], *row[8];                                                                 \
         if (!reach(w, in, &in->opnd[1], mask, in->space, size, size, reads(in), &r))                            \
             return X_FAULT;                                                                                     \
-        stage_in((uint8_t *)v, &r, size);                                                                       \
-        switch (d->n) {                                                                                         \
-        case 2:  unzip_##M##_##W(w, d, mask, v, 2); break;                                                      \
-        case 4:  unzip_##M##_##W(w, d, mask, v, 4); break;                                                      \
-        default: unzip_##M##_##W(w, d, mask, v, 8); break;                                                      \
+        for (uint32_t e = 0; e < n; e++)                                                                        \
+            row[e] = mask == FULL ? ROW(w, &d->elem[e], r_##W) : t[e];                                          \
+        const m_##M *v = stage_in(stage, &r, size);                                                             \
+        if (n == 2)                                                                                             \
+            unzip_##M##_##W(row, v, 2);                                                                         \
+        else if (n == 4)                                                                                        \
+            unzip_##M##_##W(row, v, 4);                                                                         \
+        else                                                                                                    \
+            unzip_##M##_##W(row, v, 8);                                                                         \
+        for (uint32_t e = 0; mask != FULL && e < n; e++) {                                                      \
+            r_##W *to = ROW(w, &d->elem[e], r_##W);                                                             \
+            LANES to[i] = LANE_ON(mask, i) ? t[e][i] : to[i];                                                   \
         }                                                                                                       \
         return X_NEXT;                                                                                          \
     }
@@ -86,22 +95,23 @@ enum element { E_u8, E_s8, E_u16, E_s16, E_u32, E_s32, E_u64, E_b128, ELEMENTS }
 /* Parameters are copied with their padding, which nothing need have written. */
 static enum access reads(const struct instr *in) { return in->mode == M_param ? A_READ | A_ANY : A_READ; }
 
-/* The lanes' bytes side by side. */
-static void stage_in(uint8_t *v, const struct reach *r, uint32_t size)
+/* The lanes' bytes side by side: in memory as it is, or copied to the stage. */
+static const void *stage_in(void *stage, const struct reach *r, uint32_t size)
 {
+    uint8_t *v = stage;
     if (r->shape == CONSECUTIVE)
-        memcpy(v, reach_ptr(r, 0), WARP * size);
-    else
-        switch (size) {
-        case 2:  LANES memcpy(v + i * 2, reach_ptr(r, i), 2); break;
-        case 4:  LANES memcpy(v + i * 4, reach_ptr(r, i), 4); break;
-        case 8:  LANES memcpy(v + i * 8, reach_ptr(r, i), 8); break;
-        case 16: LANES memcpy(v + i * 16, reach_ptr(r, i), 16); break;
-        default: LANES memcpy(v + i * 32, reach_ptr(r, i), 32); break;
-        }
+        return reach_ptr(r, 0);
+    switch (size) {
+    case 2:  LANES memcpy(v + i * 2, reach_ptr(r, i), 2); break;
+    case 4:  LANES memcpy(v + i * 4, reach_ptr(r, i), 4); break;
+    case 8:  LANES memcpy(v + i * 8, reach_ptr(r, i), 8); break;
+    case 16: LANES memcpy(v + i * 16, reach_ptr(r, i), 16); break;
+    default: LANES memcpy(v + i * 32, reach_ptr(r, i), 32); break;
+    }
+    return v;
 }
 
-UNSIGNED_PAIRS(LD) SIGNED_PAIRS(LD)
+UNSIGNED_PAIRS(LD) SIGNED_PAIRS(LD) LD(b128, 16)
 UNSIGNED_PAIRS(LDV) SIGNED_PAIRS(LDV)
 
 /* ---------------------------------------------------------------- st */
@@ -119,29 +129,39 @@ UNSIGNED_PAIRS(LDV) SIGNED_PAIRS(LDV)
         return X_NEXT;                                                                                          \
     }
 
+#define TO(k) v[i * n + k] = (element)row[k][i];
 #define STV(M, W)                                                                                               \
-    static inline __attribute__((always_inline)) void zip_##M##_##W(struct warp *w, const struct operand *b,    \
-                                                                    m_##M *v, int n)                            \
+    static inline __attribute__((always_inline)) void zip_##M##_##W(const r_##W *row[], m_##M *v, const int n)  \
     {                                                                                                           \
-        for (int e = 0; e < n; e++) {                                                                           \
-            const r_##W *row = ROW(w, &b->elem[e], r_##W);                                                      \
-            LANES v[i * n + e] = (m_##M)row[i];                                                                 \
-        }                                                                                                       \
+        typedef m_##M element;                                                                                  \
+        if (n == 2)                                                                                             \
+            LANES { TO(0) TO(1) }                                                                               \
+        else if (n == 4)                                                                                        \
+            LANES { TO(0) TO(1) TO(2) TO(3) }                                                                   \
+        else                                                                                                    \
+            LANES { TO(0) TO(1) TO(2) TO(3) TO(4) TO(5) TO(6) TO(7) }                                           \
     }                                                                                                           \
     static int stv_##M##_##W(struct warp *w, const struct instr *in, uint32_t mask)                             \
     {                                                                                                           \
         const struct operand *b = &in->opnd[1];                                                                 \
-        const uint32_t size = sizeof(m_##M) * b->n;                                                             \
+        const uint32_t n = b->n, size = sizeof(m_##M) * n;                                                      \
         struct reach r;                                                                                         \
-        _Alignas(64) m_##M v[WARP * 8];                                                                         \
+        _Alignas(64) m_##M stage[WARP * 8], *v = stage;                                                         \
+        const r_##W *row[8];                                                                                    \
         if (!reach(w, in, &in->opnd[0], mask, in->space, size, size, A_WRITE, &r))                              \
             return X_FAULT;                                                                                     \
-        switch (b->n) {                                                                                         \
-        case 2:  zip_##M##_##W(w, b, v, 2); break;                                                              \
-        case 4:  zip_##M##_##W(w, b, v, 4); break;                                                              \
-        default: zip_##M##_##W(w, b, v, 8); break;                                                              \
-        }                                                                                                       \
-        stage_out(&r, mask, (const uint8_t *)v, size);                                                          \
+        for (uint32_t e = 0; e < n; e++)                                                                        \
+            row[e] = ROW(w, &b->elem[e], r_##W);                                                                \
+        if (r.shape == CONSECUTIVE)                                                                             \
+            v = (m_##M *)reach_ptr(&r, 0);                                                                      \
+        if (n == 2)                                                                                             \
+            zip_##M##_##W(row, v, 2);                                                                           \
+        else if (n == 4)                                                                                        \
+            zip_##M##_##W(row, v, 4);                                                                           \
+        else                                                                                                    \
+            zip_##M##_##W(row, v, 8);                                                                           \
+        if (v == stage)                                                                                         \
+            stage_out(&r, mask, (const uint8_t *)v, size);                                                      \
         return X_NEXT;                                                                                          \
     }
 
@@ -150,18 +170,20 @@ static void stage_out(const struct reach *r, uint32_t mask, const uint8_t *v, ui
 {
     if (r->shape == CONSECUTIVE)
         memcpy(reach_ptr(r, 0), v, WARP * size);
-    else
+    else if (mask == FULL)
         switch (size) {
-        case 1:  FOR_LANES(i, mask) memcpy(reach_ptr(r, i), v + i, 1); break;
-        case 2:  FOR_LANES(i, mask) memcpy(reach_ptr(r, i), v + i * 2, 2); break;
-        case 4:  FOR_LANES(i, mask) memcpy(reach_ptr(r, i), v + i * 4, 4); break;
-        case 8:  FOR_LANES(i, mask) memcpy(reach_ptr(r, i), v + i * 8, 8); break;
-        case 16: FOR_LANES(i, mask) memcpy(reach_ptr(r, i), v + i * 16, 16); break;
-        default: FOR_LANES(i, mask) memcpy(reach_ptr(r, i), v + i * 32, 32); break;
+        case 1:  LANES memcpy(reach_ptr(r, i), v + i, 1); break;
+        case 2:  LANES memcpy(reach_ptr(r, i), v + i * 2, 2); break;
+        case 4:  LANES memcpy(reach_ptr(r, i), v + i * 4, 4); break;
+        case 8:  LANES memcpy(reach_ptr(r, i), v + i * 8, 8); break;
+        case 16: LANES memcpy(reach_ptr(r, i), v + i * 16, 16); break;
+        default: LANES memcpy(reach_ptr(r, i), v + i * 32, 32); break;
         }
+    else
+        FOR_LANES(i, mask) memcpy(reach_ptr(r, i), v + i * size, size);
 }
 
-UNSIGNED_PAIRS(ST)
+UNSIGNED_PAIRS(ST) ST(b128, 16)
 UNSIGNED_PAIRS(STV)
 
 /* ---------------------------------------------------------------- strong, and vectors with a sink */
@@ -268,11 +290,11 @@ static int st_by_element(struct warp *w, const struct instr *in, uint32_t mask)
 #define LOG_2 1
 #define LOG_4 2
 #define LOG_8 3
-#define LOG_16 4
 #define LD_ENTRY(M, W) [E_##M][LOG_##W] = { ld_##M##_##W, ldv_##M##_##W },
 #define ST_ENTRY(M, W) [E_##M][LOG_##W] = { st_##M##_##W, stv_##M##_##W },
-static exec_fn *const ld_table[ELEMENTS][5][2] = { UNSIGNED_PAIRS(LD_ENTRY) SIGNED_PAIRS(LD_ENTRY) };
-static exec_fn *const st_table[ELEMENTS][5][2] = { UNSIGNED_PAIRS(ST_ENTRY) };
+static exec_fn *const ld_table[ELEMENTS][5][2] = { UNSIGNED_PAIRS(LD_ENTRY) SIGNED_PAIRS(LD_ENTRY)
+                                                        [E_b128][4] = { ld_b128_16 } };
+static exec_fn *const st_table[ELEMENTS][5][2] = { UNSIGNED_PAIRS(ST_ENTRY) [E_b128][4] = { st_b128_16 } };
 
 static enum element element_of(enum type t, bool sign)
 {
