@@ -23,10 +23,3 @@ bool all_rows(const struct instr *in)
     }
     return true;
 }
-
-bool has_mod(const struct instr *in, enum mod m)
-{
-    for (int i = 0; i < in->nmod; i++)
-        if (in->mod[i] == m) return true;
-    return false;
-}

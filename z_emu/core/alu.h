@@ -67,7 +67,6 @@ enum int_lane int_lane(enum type t);        /* INT_LANES when t is no 16, 32 or 
 bool all_rows(const struct instr *in);
 /* Whether no flag but these is set. */
 static inline bool only_flags(const struct instr *in, uint32_t flags) { return !(in->flags & ~flags); }
-bool has_mod(const struct instr *in, enum mod m);
 
 /* A predicate operand as a bit per lane, ! applied; and the write of one, under the mask. */
 static inline uint32_t read_pred(struct warp *w, const struct operand *o)
