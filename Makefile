@@ -159,7 +159,8 @@ $(emu_dir)/%.o: z_emu/%.c
 # Handlers are found through tables, so objects are linked whole. Programs ask for the entry points of the runtime
 # by the version node of their toolkit; those of the driver have none.
 $(libcudart): $(emu_objects) $(emu_dir)/exports
-	$(CC) $(EMU_FLAGS) -shared -o $@ -Wl,-soname,$(@F),--version-script,$(emu_dir)/exports,-z,defs $(emu_objects) -lm -ldl
+	@echo "  gcc -o $@"
+	$(Q)$(CC) $(EMU_FLAGS) -shared -o $@ -Wl,-soname,$(@F),--version-script,$(emu_dir)/exports,-z,defs $(emu_objects) -lm -ldl
 	@ln -sf $(@F) $(emu_dir)/libcudart.so
 
 $(emu_dir)/exports: Makefile
@@ -168,12 +169,14 @@ $(emu_dir)/exports: Makefile
 
 # The driver's entry points live in the same library, so that both share one GPU: libcuda.so.1 only leads there.
 $(libcuda): $(libcudart)
-	$(CC) -shared -o $@ -Wl,-soname,$(@F),-rpath,'$$ORIGIN',--no-as-needed $(libcudart)
+	@echo "  gcc -o $@"
+	$(Q)$(CC) -shared -o $@ -Wl,-soname,$(@F),-rpath,'$$ORIGIN',--no-as-needed $(libcudart)
 	@ln -sf $(@F) $(emu_dir)/libcuda.so
 
 $(emu_dir)/libemu.a: $(emu_objects)
 	@rm -f $@
-	ar rcs $@ $(emu_objects)
+	@echo "  ar $@"
+	$(Q)ar rcs $@ $(emu_objects)
 
 -include $(emu_objects:.o=.d)
 
