@@ -6,24 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) pick_fn pick_##id;
+#define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) pick_fn pick_##id __attribute__((weak));
 #include "../ptx/instructions.def"
 #undef INSTR
 
-static const struct { pick_fn *pick; const char *target; uint8_t cost; } rows[OP_COUNT] = {
-#define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) [OP_##id] = { pick_##id, target, cost },
+static const struct { pick_fn *pick; uint8_t cost; } rows[OP_COUNT] = {
+#define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) [OP_##id] = { pick_##id, cost },
 #include "../ptx/instructions.def"
 #undef INSTR
 };
 
 /* ---------------------------------------------------------------- instructions */
-
-static const char *target_name(const struct module *m)
-{
-    static _Thread_local char name[16];
-    snprintf(name, sizeof name, "sm_%u%.1s", m->target, &m->target_suffix);
-    return name;
-}
 
 static bool refuse(const struct instr *in, char *err, size_t errlen, const char *why)
 {
@@ -55,11 +48,6 @@ static bool stalls(const struct instr *in)
 static bool bind_instr(const struct gpu *g, struct instr *in, char *err, size_t errlen)
 {
     char why[160];
-    const struct module *m = in->func->module;
-    if (!target_has(rows[in->op].target, m->target, m->target_suffix)) {
-        snprintf(why, sizeof why, "Instruction '%s' not supported on .target '%s'", op_mnemonic(in->op), target_name(m));
-        return refuse(in, err, errlen, why);
-    }
     in->cost = g->device->cost[rows[in->op].cost];
     in->exec = rows[in->op].pick ? rows[in->op].pick(in) : NULL;
     if (!in->exec) {
@@ -187,7 +175,7 @@ struct func *func_at(const struct gpu *g, uint64_t addr)
 enum { MAX_DEPTH = 64 };
 
 /* .local bytes of f and the deepest chain of direct calls below it; *open when the chain has no end that
- * the text tells: recursion, or a call through a pointer. */
+ * the text tells: recursion, a call through a pointer, alloca. */
 static uint32_t chain_bytes(const struct func *f, uint32_t depth, bool *open)
 {
     uint32_t deepest = 0;
@@ -197,6 +185,7 @@ static uint32_t chain_bytes(const struct func *f, uint32_t depth, bool *open)
     }
     for (uint32_t i = 0; i < f->ninstr && !*open; i++) {
         const struct instr *in = &f->code[i];
+        *open |= in->op == OP_ALLOCA;
         if (in->op != OP_CALL)
             continue;
         const struct func *callee = in->opnd[0].kind == O_FUNC ? in->opnd[0].sym->func : NULL;
@@ -228,6 +217,13 @@ static bool bind_func(struct gpu *g, struct func *f, char *err, size_t errlen)
     if (open)
         f->stack_bytes = UINT32_MAX;
     return true;
+}
+
+static const char *target_name(const struct module *m)
+{
+    static _Thread_local char name[16];
+    snprintf(name, sizeof name, "sm_%u%.1s", m->target, &m->target_suffix);
+    return name;
 }
 
 static bool check_target(const struct gpu *g, const struct module *m, char *err, size_t errlen)

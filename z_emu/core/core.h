@@ -19,7 +19,9 @@ enum {
     YIELD = 32,                 /* cycles that a split stands back for others */
     SLICE = 4096,               /* cycles that an SM runs before the next SM of the host thread */
     CLUSTER_SLICE = 512,        /* the same while clusters of several CTAs are resident: they talk to each other */
-    PATIENCE = 16384, PATIENCE_LEAST = 512,     /* bounds of warp->patience */
+    PATIENCE = 1 << 20, PATIENCE_LEAST = 1 << 10,       /* bounds of warp->patience */
+    PATIENCE_STOP = 1 << 14,    /* what each stop of a sibling (a load that it may be spinning on) takes from it */
+    PATIENCE_ASLEEP = 2048,     /* what is left of it once a sibling sleeps */
 };
 
 enum split_state {
@@ -153,6 +155,9 @@ void barrier_exited(struct warp *w, uint32_t lanes);    /* barriers that waited 
 /* ---- bind.c */
 struct func *func_at(const struct gpu *g, uint64_t addr);
 uint32_t func_stack(const struct gpu *g, const struct func *f);
+
+/* ---- stack.c */
+uint32_t stack_room(const struct warp *w, uint32_t mask);   /* local memory below what alloca has given to any of the lanes */
 
 /* ---- syscall.c */
 struct syscalls *syscalls_open(void);

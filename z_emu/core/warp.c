@@ -64,6 +64,8 @@ void frame_release(struct sm *sm, struct frame *f)
 {
     while (f && --f->refs == 0) {
         struct frame *parent = f->parent;
+        free(f->stack);
+        f->stack = NULL;
         f->parent = sm->spare_frame;
         sm->spare_frame = f;
         f = parent;
@@ -478,6 +480,20 @@ static struct split *pick_split(struct warp *w, bool *others)
     return best;
 }
 
+/* The running split stopped to wait for something. That may be what a sibling at a join would do next, if it went
+ * on alone: its patience shrinks with every such stop, and ends soon when the split is asleep. */
+static void age_waiters(struct warp *w, bool asleep)
+{
+    for (struct split *s = w->splits; s; s = s->next) {
+        if (s->state != S_JOIN)
+            continue;
+        uint64_t left = s->wake_at > w->now ? s->wake_at - w->now : 0;
+        uint64_t most = asleep ? PATIENCE_ASLEEP : left > PATIENCE_STOP ? left - PATIENCE_STOP : 0;
+        if (left > most)
+            s->wake_at = w->now + most;
+    }
+}
+
 /* Fairness: who has run goes to the end of the list. */
 static void rotate(struct warp *w, struct split *s)
 {
@@ -509,6 +525,8 @@ void warp_run(struct warp *w, uint64_t limit)
         uint64_t back = status == X_YIELD ? w->now + YIELD : w->now;
         if (s->state == S_READY && s->wake_at < back)
             s->wake_at = back;
+        if (w->splits->next && (status == X_YIELD || s->state == S_SLEEP))
+            age_waiters(w, s->state == S_SLEEP);
         rotate(w, s);
         w->cur = NULL;
     }
