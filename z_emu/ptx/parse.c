@@ -172,7 +172,7 @@ struct module *ptx_parse(const char *name, const char *text, size_t len, char *e
     p->m->arena = arena;
     p->m->name = p->name = arena_text(arena, name, strlen(name));
     p->m->text = p->cur = arena_text(arena, text, len);
-    p->end = p->cur + len;
+    p->end = p->cur + strlen(p->cur);    /* fatbins pad a text with zeros */
     p->line = 1;
     p->err = err;
     p->errlen = errlen;
