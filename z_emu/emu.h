@@ -362,6 +362,7 @@ struct frame {                  /* one activation of a function */
     uint32_t return_pc;         /* in the caller */
     uint32_t refs;              /* splits in this frame or below */
     uint32_t local_base;        /* first byte of its .local in each thread's local memory */
+    uint32_t *stack;            /* alloca: each lane's stack pointer; NULL while it has asked for nothing (core/stack.c) */
     _Alignas(64) uint8_t regs[];
 };
 

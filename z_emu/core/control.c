@@ -83,9 +83,10 @@ static int enter(struct warp *w, const struct instr *in, const struct func *f)
     struct frame *caller = s->frame;
     uint32_t base = frame_end(caller);
     uint32_t need = f->local_bytes > 16 ? f->local_bytes : 16;      /* a chain of calls ends even when no frame needs memory */
-    if (base + need > w->cta->local_bytes)
+    uint32_t room = stack_room(w, s->mask);
+    if (base + need > room)
         return fault(w, in, __builtin_ctz(s->mask), FAULT_STACK, "%s needs %u bytes more than the %u there are per thread",
-                     f->name, base + need - w->cta->local_bytes, w->cta->local_bytes);
+                     f->name, base + need - room, room);
     mem_poison_local(w, s->mask, base, f->local_bytes);
     const struct operand *args = &in->opnd[1];
     for (uint32_t i = 0; args->kind == O_VEC && i < args->n && i < f->nparam; i++)
