@@ -1,27 +1,31 @@
-/* Only the lower half of the warp comes to __syncthreads, which is an .aligned barrier.
+/* The halves of a warp come to different barrier instructions; __syncthreads is .aligned, so the whole warp must come
+ * to the same one.
  *
  * says: \.aligned
  * says: cudaErrorLaunchFailure
  */
 #include "fault.h"
 
-__global__ void half(int *to)
+__global__ void halves(int *to)
 {
     __shared__ int last;
-    if (threadIdx.x < 16) {
-        last = threadIdx.x;
-#ifndef FIXED
-        asm volatile("barrier.sync.aligned 0;" ::: "memory");   // here
-#endif
-        to[threadIdx.x] = last;
-    }
 #ifdef FIXED
     __syncthreads();
+    last = threadIdx.x;
+#else
+    if (threadIdx.x < 16) {
+        asm volatile("barrier.sync.aligned 0;" ::: "memory");   // here
+        last = threadIdx.x;
+    } else {
+        asm volatile("barrier.sync.aligned 0;" ::: "memory");
+        last = threadIdx.x + 1;
+    }
 #endif
+    to[threadIdx.x] = last;
 }
 
 int main(void)
 {
-    half<<<1, 32>>>(device_array<int>(32));
+    halves<<<1, 32>>>(device_array<int>(32));
     return outcome();
 }

@@ -1,8 +1,8 @@
 /* There are sixteen barriers, 0 to 15.
  *
- * says: range
- * says: 16
- * says: cudaErrorIllegalInstruction
+ * says: barrier 16
+ * says: barriers 0 to 15
+ * says: cudaErrorLaunchFailure
  */
 #include "fault.h"
 

@@ -1,8 +1,8 @@
 /* Two roles wait for each other at different barriers: __syncthreads stands in one role's branch only.
  *
- * says: able to go on
+ * says: always be able to go on
  * says: barrier 0
- * says: 32 of 64|32 threads|32 arrived
+ * says: 32 of 64 threads
  * says: barrier 1
  * says: cudaErrorLaunchFailure
  */

@@ -1,7 +1,7 @@
 /* A null pointer is read through.
  *
  * says: inside one allocation
- * says: 0x0\b|null
+ * says: null pointer
  * says: cudaErrorIllegalAddress
  */
 #include "fault.h"

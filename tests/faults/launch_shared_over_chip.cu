@@ -1,7 +1,7 @@
 /* More dynamic shared memory than a block of this chip can have: the request itself is refused.
  *
  * env: EMU_DEVICE=h200
- * says: 232448|227
+ * says: 232448
  * says: cudaErrorInvalidValue
  */
 #include "fault.h"

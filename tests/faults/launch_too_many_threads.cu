@@ -1,7 +1,7 @@
 /* A block has at most 1024 threads.
  *
  * says: 1024
- * says: 33x32x1|33 x 32|1056
+ * says: 1056
  * says: cudaErrorInvalidConfiguration
  */
 #include "fault.h"
