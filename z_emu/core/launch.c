@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERROR_INVALID_CONFIGURATION = 9, ERROR_OUT_OF_RESOURCES = 701, ERROR_COOPERATIVE_TOO_LARGE = 720,
+enum { ERROR_INVALID_VALUE = 1, ERROR_INVALID_CONFIGURATION = 9, ERROR_OUT_OF_RESOURCES = 701, ERROR_COOPERATIVE_TOO_LARGE = 720,
        ERROR_CLUSTER_SIZE = 912 };
 
 static uint32_t volume(const uint32_t d[3]) { return d[0] * d[1] * d[2]; }
@@ -57,7 +57,7 @@ int launch_check(const struct gpu *g, const struct func *f, const uint32_t grid[
     if (!bounds_ok(f, block))
         return ERROR_OUT_OF_RESOURCES;
     if ((uint64_t)f->shared_bytes + dyn_smem > d->smem_optin)
-        return ERROR_INVALID_CONFIGURATION;
+        return ERROR_INVALID_VALUE;
     if (cta_regs(f, volume(block)) > d->regs_per_sm)
         return ERROR_OUT_OF_RESOURCES;
     return check_cluster(d, f, grid, cluster);
