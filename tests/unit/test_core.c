@@ -532,7 +532,7 @@ static void launches_are_checked(void)
     const struct func *f = ptx_func(x.m, "k");
     uint32_t one[3] = { 1, 1, 1 }, big[3] = { 1025, 1, 1 }, none[3] = { 0, 1, 1 }, three[3] = { 3, 1, 1 }, four[3] = { 4, 1, 1 };
     CHECK_EQ(launch_check(x.g, f, one, one, one, 227 * 1024), 0);
-    CHECK_EQ(launch_check(x.g, f, one, one, one, 227 * 1024 + 1), 9);
+    CHECK_EQ(launch_check(x.g, f, one, one, one, 227 * 1024 + 1), 1);
     CHECK_EQ(launch_check(x.g, f, one, big, one, 0), 9);
     CHECK_EQ(launch_check(x.g, f, none, one, one, 0), 9);
     CHECK_EQ(launch_check(x.g, f, four, one, three, 0), 9);

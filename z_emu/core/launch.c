@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ERROR_INVALID_VALUE = 1, ERROR_INVALID_CONFIGURATION = 9, ERROR_OUT_OF_RESOURCES = 701, ERROR_COOPERATIVE_TOO_LARGE = 720,
-       ERROR_CLUSTER_SIZE = 912 };
+enum { ERROR_INVALID_VALUE = 1, ERROR_INVALID_CONFIGURATION = 9, ERROR_OUT_OF_RESOURCES = 701,
+       ERROR_COOPERATIVE_TOO_LARGE = 720, ERROR_CLUSTER_SIZE = 912 };
 
 static uint32_t volume(const uint32_t d[3]) { return d[0] * d[1] * d[2]; }
 
