@@ -89,7 +89,7 @@ def build(targets, sanitize=False):
         status = subprocess.run(command + ['SANITIZE=1'] * sanitize + targets, stdout=output, stderr=output,
                                 env=environment).returncode
     text = open(log, errors='replace').read()
-    for line in re.findall('^.*(?:error|not accepted|undefined reference|[*][*][*]).*$', text, re.M | re.I)[:20]:
+    for line in re.findall('^.*(?:error: |not accepted|undefined reference|[*][*][*] ).*$', text, re.M | re.I)[:20]:
         print('       | ' + line[:200])
     failures = r"\*\*\* \[\S+: (\S+)\] Error|Target '(\S+)' not remade|No rule to make target '([^ ',]+)'"
     failed = {name for names in re.findall(failures, text) for name in names if name}
