@@ -70,7 +70,7 @@ int ready_locked(void)
     return ctx.open_error;
 }
 
-int ready(void)
+int ready_unlocked(void)
 {
     if (in_host_function)
         return cudaErrorNotPermitted;
@@ -78,6 +78,12 @@ int ready(void)
     int error = ready_locked();
     unlock();
     return error;
+}
+
+int ready(void)
+{
+    make_current();
+    return ready_unlocked();
 }
 
 /* Everything that a program made is gone afterwards, a sticky error too; code that it registered is loaded afresh

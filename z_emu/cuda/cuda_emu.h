@@ -93,9 +93,12 @@ void lock(void);
 void unlock(void);
 /* 0 when the gpu is open (opening it if need be) and no fault has happened, else the error. */
 int ready(void);
-/* As ready, for the driver: needs cuInit and a current context. */
+/* As ready, for the driver: needs cuInit and a context that is current to this thread (driver_device.c). */
 int current(void);
+int drv_context(void *out);                     /* the current context, as a CUcontext */
+void make_current(void);                        /* the runtime uses the device's own context */
 int ready_locked(void);
+int ready_unlocked(void);                       /* as ready, without making a context current */
 const struct device *ctx_device(void);          /* chosen, without opening the gpu; NULL: EMU_DEVICE is unknown */
 int ctx_reset(void);                            /* cudaDeviceReset */
 /* Remembers a runtime call's error for cudaGetLastError, and returns it. */
@@ -451,7 +454,7 @@ int pool_attribute(CUmemoryPool p, int attribute, void *value, bool set);
 
 /* ================================================================ entry.c: entry points by name */
 
-void *entry_point(const char *name, bool per_thread);
+void *entry_point(const char *name, int version, bool per_thread);
 
 /* ================================================================ compression of repetition in the entry points */
 

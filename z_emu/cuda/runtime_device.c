@@ -201,8 +201,7 @@ cudaError_t cudaProfilerStop(void) { return rt(0); }
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, unsigned int cudaVersion,
                                              unsigned long long flags, enum cudaDriverEntryPointQueryResult *driverStatus)
 {
-    (void)cudaVersion;
-    *funcPtr = entry_point(symbol, flags & 2);
+    *funcPtr = entry_point(symbol, (int)cudaVersion, flags & 2);
     if (driverStatus)
         *driverStatus = *funcPtr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
     return rt(*funcPtr || driverStatus ? 0 : cudaErrorSymbolNotFound);
