@@ -3,10 +3,11 @@
 
 tests_dir := build/$(if $(SANITIZE),asan_tests,tests)
 
-# Unit tests are plain C, linked with the emulator's objects.
+# Unit tests are plain C, linked with the whole of the emulator: its handlers are found through tables.
 $(tests_dir)/unit/%: tests/unit/%.c $(emu_dir)/libemu.a
 	@mkdir -p $(@D)
-	$(CC) $(EMU_FLAGS) -MMD -MP -MF $@.d -Itests -Iz_utils -o $@ $< $(emu_dir)/libemu.a -lm -ldl
+	$(CC) $(EMU_FLAGS) -MMD -MP -MF $@.d -Itests -Iz_utils -o $@ $< -Wl,--whole-archive $(emu_dir)/libemu.a \
+		-Wl,--no-whole-archive -lm -ldl
 
 # Programs for the emulator carry PTX alone, for sm_90a unless a line in their head says otherwise: " * target: 80".
 target_of = $(or $(shell sed -n 's/^ \* target: *//p' $1),90a)
