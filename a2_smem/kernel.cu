@@ -38,9 +38,9 @@ struct smem {
 /* Copies 128 rows from (row0, k0) on; what is outside the matrix becomes zero, which adds nothing to any sum. */
 static __device__ void load_tile(float tile[TILE_K][TILE_M + PAD], const half *gmem, int row0, int k0, int rows, int k)
 {
-    for (int i = 0; i < TILE_M * TILE_K / THREADS; i++) {
-        const int element = i * THREADS + threadIdx.x;
-        const int row = element / TILE_K, col = element % TILE_K;
+    const int col = threadIdx.x % TILE_K;
+    for (int i = 0; i < TILE_M; i += THREADS / TILE_K) {
+        const int row = i + threadIdx.x / TILE_K;
         const bool inside = row0 + row < rows && k0 + col < k;
         tile[col][row] = inside ? __half2float(gmem[(size_t)(row0 + row) * k + k0 + col]) : 0;
     }

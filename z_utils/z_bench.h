@@ -260,7 +260,7 @@ static inline void time_regimes(const struct contestant *rung, const struct cont
     launch_times(baseline, 2);
     if (both)
         t->regime[t->regimes++] = time_hot(rung, baseline, rounds, &meter);
-    t->regime[t->regimes++] = time_cool(rung, baseline, rounds ? rounds : both ? 9 : 3, &meter);
+    t->regime[t->regimes++] = time_cool(rung, baseline, rounds ? rounds : both ? 7 : 3, &meter);
 }
 
 #endif

@@ -41,6 +41,10 @@ LAYOUT_FN int tiles_to_cover(int count, int size) { return (count - 1) / size + 
 /* Rows of 128 bytes, period 1024: address bits 6:4 ^= bits 9:7. */
 LAYOUT_FN uint32_t swizzle_128b(uint32_t address) { return address ^ ((address >> 3) & 0x70); }
 
+/* The same by row and chunk, for a tile of 128-byte rows whose chunks we place ourselves: byte offset from the tile's start.
+ * Equal to swizzle_128b(row * 128 + chunk * 16), but the compiler sees better what is constant. */
+LAYOUT_FN uint32_t chunk_128b(uint32_t row, uint32_t chunk) { return row * 128 + (chunk ^ row % 8) * 16; }
+
 /* Rows of 64 bytes, period 512: bits 5:4 ^= bits 8:7. Two rows share a line of all banks, hence a number per two rows. */
 LAYOUT_FN uint32_t swizzle_64b(uint32_t address) { return address ^ ((address >> 3) & 0x30); }
 

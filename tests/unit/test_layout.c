@@ -42,6 +42,13 @@ static void swizzles_have_known_values(void)
     CHECK_EQ(swizzle_32b(0x0F4), 0x0E4);
 }
 
+static void chunks_lie_where_the_swizzle_has_them(void)
+{
+    for (uint32_t row = 0; row < 40; row++)
+        for (uint32_t chunk = 0; chunk < 8; chunk++)
+            CHECK_EQ(chunk_128b(row, chunk), swizzle_128b(row * 128 + chunk * 16));
+}
+
 /* What swizzling is for: eight rows of one column of chunks lie in eight different groups of four banks. */
 static void a_swizzled_column_visits_every_bank(void)
 {
@@ -140,6 +147,7 @@ static void tiles_cover_without_overflow(void)
 
 TESTS({ swizzles_permute_a_period, "a swizzle permutes the chunks of its period and is its own inverse" },
       { swizzles_have_known_values, "swizzles move chunk c of row r where the ISA's pictures do" },
+      { chunks_lie_where_the_swizzle_has_them, "a chunk named by row and column lies where the swizzle has it" },
       { a_swizzled_column_visits_every_bank, "a column of swizzled chunks visits every bank" },
       { fragments_cover_their_matrix_once, "a fragment's lanes hold every element once" },
       { fragments_have_known_values, "fragment elements are where the ISA's tables have them" },
