@@ -162,7 +162,7 @@ static void parse_module(struct parser *p)
 }
 
 /* What does not fit the stack frame of a setjmp lives in the arena. */
-struct module *ptx_parse(const char *name, const char *text, size_t len, char *err, size_t errlen)
+struct module *parse_text(const char *name, const char *text, size_t len, char *err, size_t errlen, bool share_rows)
 {
     jmp_buf on_error;
     struct arena *arena = arena_new();
@@ -177,6 +177,7 @@ struct module *ptx_parse(const char *name, const char *text, size_t len, char *e
     p->err = err;
     p->errlen = errlen;
     p->on_error = &on_error;
+    p->share_rows = share_rows;
     if (errlen)
         err[0] = 0;
     if (setjmp(on_error)) {
@@ -187,4 +188,9 @@ struct module *ptx_parse(const char *name, const char *text, size_t len, char *e
     p->scope = 0;
     parse_module(p);
     return p->m;
+}
+
+struct module *ptx_parse(const char *name, const char *text, size_t len, char *err, size_t errlen)
+{
+    return parse_text(name, text, len, err, errlen, true);
 }

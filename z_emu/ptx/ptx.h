@@ -120,6 +120,7 @@ struct parser {
     uint32_t line, tok_line;
     struct token tok;
     jmp_buf *on_error;
+    bool share_rows;            /* registers that are never live together share a row */
     char *err; size_t errlen;
 
     struct name **names; uint32_t nnames, names_cap;
@@ -254,5 +255,8 @@ void allocate_rows(struct parser *p, const struct cfg *g);
 
 /* layout.c */
 void layout_shared(struct parser *p);
+
+/* parse.c. ptx_parse, but with a row for every register when !share_rows: what tests compare with. */
+struct module *parse_text(const char *name, const char *text, size_t len, char *err, size_t errlen, bool share_rows);
 
 #endif

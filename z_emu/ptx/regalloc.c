@@ -248,7 +248,7 @@ static uint32_t assign_rows(struct parser *p, struct span *span, uint32_t n)
     uint32_t rows = 0;
     qsort(span, n, sizeof *span, by_start);
     for (uint32_t i = 0; i < n; i++) {
-        while (busy.n && busy.key[0] >> 32 < span[i].start)
+        while (p->share_rows && busy.n && busy.key[0] >> 32 < span[i].start)
             heap_push(&idle, heap_pop(&busy) & UINT32_MAX);
         uint32_t row = idle.n ? (uint32_t)heap_pop(&idle) : rows++;
         p->vreg[span[i].reg].row = row;
