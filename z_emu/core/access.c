@@ -46,8 +46,10 @@ static bool shared_region(const struct cta *c, enum space space, uint64_t addr, 
     return true;
 }
 
-static bool local_region(const struct cta *c, uint64_t window, struct region *g)
+static bool local_region(const struct cta *c, uint64_t window, enum access how, struct region *g)
 {
+    if ((how & A_ATOMIC) == A_ATOMIC)
+        return false;
     *g = (struct region){ .lo = window, .size = c->local_bytes, .host = (uintptr_t)c->local,
                           .shadow = (uintptr_t)c->local_init, .stride = c->local_bytes };
     return c->local != NULL;
@@ -70,13 +72,13 @@ static inline bool region_at(const struct warp *w, enum space space, uint64_t ad
     switch (space) {
     case SP_SHARED_CTA:
     case SP_SHARED_CLUSTER: return shared_region(c, space, addr, 0, g);
-    case SP_LOCAL:          return local_region(c, 0, g);
+    case SP_LOCAL:          return local_region(c, 0, how, g);
     case SP_PARAM:          return param_region(c->launch, how, g);
     case SP_GENERIC:
         if (addr - base < WINDOW)
             return shared_region(c, SP_SHARED_CLUSTER, addr - base, base, g);
         if (addr - base < 2 * WINDOW)
-            return local_region(c, base + WINDOW, g);
+            return local_region(c, base + WINDOW, how, g);
         return global_region(c->memory, addr, how, g);
     default:                return global_region(c->memory, addr, how, g);
     }

@@ -138,7 +138,10 @@ static void local_fault(const struct access_fault *f, uint64_t addr)
 {
     uint32_t bytes = f->w->cta->local_bytes;
     char buf[80];
-    if (f->size > bytes || addr > bytes - f->size)
+    if ((f->how & A_ATOMIC) == A_ATOMIC)
+        fault(f->w, f->in, f->lane, FAULT_BAD_OPERAND, "updates %u bytes at local address 0x%llx: atomics are for global and shared "
+              "memory, not for local memory", f->size, HEX(addr));
+    else if (f->size > bytes || addr > bytes - f->size)
         fault(f->w, f->in, f->lane, FAULT_OUT_OF_BOUNDS, "%s %u bytes at local address 0x%llx, %s of the thread's %u bytes of local memory",
               verb(f->how), f->size, HEX(addr), miss(buf, sizeof buf, addr, f->size, 0, bytes), bytes);
     else
