@@ -391,6 +391,7 @@ struct warp {
     uint64_t executed;          /* thread-instructions */
     uint64_t issued;            /* warp instructions */
     uint32_t slot;              /* on its SM; slot % 4 is its sub-core */
+    uint64_t turn, turn_end;    /* since when it was ready when its turn began, and when that ends (core/sm.c) */
     uint32_t patience;          /* cycles that a split waits at a join while its siblings are busy */
     uint32_t barrier_lanes[16]; /* lanes that stand at a named barrier while others of the warp are still to come */
     uint32_t cluster_arrived;   /* lanes that have arrived at barrier.cluster, whose phase is not complete */

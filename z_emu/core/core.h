@@ -14,7 +14,8 @@
 enum {
     SUBCORES = 4,               /* issue slots of an SM: warp slot i belongs to sub-core i % 4 */
     MAX_WARPS = 64, MAX_CTAS = 32, MAX_CLUSTER = 16,
-    QUANTUM = 256,              /* cycles that a warp runs before the next of its sub-core is looked at */
+    QUANTUM = 256,              /* cycles that a warp runs before events and other sub-cores are looked at */
+    TURN = 4096,                /* cycles that it runs before the other warps of its sub-core, if it never waits */
     SPLIT_QUANTUM = 512,        /* cycles that a split runs while others of its warp are ready */
     YIELD = 32,                 /* cycles that a split stands back for others */
     SLICE = 4096,               /* cycles that an SM runs before the next SM of the host thread */

@@ -167,18 +167,21 @@ void sm_kill(struct sm *sm, struct launch *l)
 
 /* ---------------------------------------------------------------- the loop */
 
-/* The slot that can issue first, and the cycle. Ties go to the lowest slot, or as the seed has it. */
+/* The slot that can issue first, and the cycle. Of several, the one that has been ready for longest; of those
+ * the lowest, or as the seed has it. */
 static uint32_t pick_warp(struct sm *sm, uint64_t *when)
 {
-    uint64_t best = NEVER;
+    uint64_t start[MAX_WARPS], best = NEVER, oldest = NEVER;
     uint32_t pick = 0, first = sm->random ? (uint32_t)random_next(&sm->random) % MAX_WARPS : 0;
     for (uint32_t i = 0; i < MAX_WARPS; i++) {
+        uint64_t issue = sm->issue_free[i % SUBCORES];
+        start[i] = sm->key[i] > issue ? sm->key[i] : issue;
+        best = start[i] < best ? start[i] : best;
+    }
+    for (uint32_t i = 0; i < MAX_WARPS; i++) {
         uint32_t slot = (i + first) % MAX_WARPS;
-        uint64_t t = sm->key[slot], issue = sm->issue_free[slot % SUBCORES];
-        if (t < issue)
-            t = issue;
-        if (t < best && sm->key[slot] != NEVER) {
-            best = t;
+        if (start[slot] == best && sm->key[slot] < oldest) {
+            oldest = sm->key[slot];
             pick = slot;
         }
     }
@@ -186,21 +189,28 @@ static uint32_t pick_warp(struct sm *sm, uint64_t *when)
     return pick;
 }
 
-static uint64_t quantum(struct sm *sm)
+/* A seed makes quanta and turns short or long. */
+static uint64_t around(struct sm *sm, uint64_t cycles)
 {
-    return sm->random ? 1 + random_next(&sm->random) % (2 * QUANTUM) : QUANTUM;
+    return sm->random ? 1 + random_next(&sm->random) % (2 * cycles) : cycles;
 }
 
 static void run_warp(struct sm *sm, uint32_t slot, uint64_t when, uint64_t until)
 {
     struct warp *w = sm->warp[slot];
     struct cta *c = w->cta;
+    uint64_t ready = sm->key[slot], limit = when + around(sm, QUANTUM);
     if (w->now < when)
         w->now = when;
-    uint64_t limit = when + quantum(sm);
+    if (w->turn != ready) {
+        w->turn = ready;
+        w->turn_end = when + around(sm, TURN);
+    }
     warp_run(w, limit < until ? limit : until);
     sm->issue_free[slot % SUBCORES] = w->now;
-    sm->key[slot] = warp_key(w);
+    /* while its turn lasts it keeps its place in the order; its registers are in the host's nearest cache */
+    uint64_t next = warp_key(w);
+    sm->key[slot] = next <= w->now && w->now < w->turn_end ? ready : next;
     if (c->launch->fault)
         sm_kill(sm, c->launch);
     else if (!w->splits && --c->live_warps == 0)
