@@ -6,12 +6,15 @@ import os
 import re
 
 # name, pattern that matches one place of kernel.cu, what takes its place, arguments that show it
-ANY_GEMM = [
+EVERY_GEMM = [
     ('grid_of_n_by_m', r'tiles_to_cover\(n, TILE_N\), tiles_to_cover\(m, TILE_M\)',
      'tiles_to_cover(m, TILE_M), tiles_to_cover(n, TILE_N)', '-m 200 -n 500 -k 72'),
     ('last_columns_left_out', r'tiles_to_cover\(n, TILE_N\)', '(n / TILE_N > 1 ? n / TILE_N : 1)', '-m 200 -n 300 -k 72'),
     ('last_rows_left_out', r'tiles_to_cover\(m, TILE_M\)', '(m / TILE_M > 1 ? m / TILE_M : 1)', '-m 300 -n 136 -k 72'),
     ('last_products_left_out', r'k0 < k; k0 \+= TILE_K', 'k0 < k - 1; k0 += TILE_K', '-m 200 -n 136 -k 129'),
+]
+
+ANY_GEMM = EVERY_GEMM + [
     ('a_for_b', r'b_gmem, (n0|col),', r'a_gmem, \1,', '-m 200 -n 136 -k 72'),
     ('one_nan', r'__float2half\((acc\S*)\);', r'__float2half(row == 99 && col == 77 ? nanf("") : \1);', '-m 200 -n 136 -k 72'),
     ('one_off_by_one', r'__float2half\((acc\S*)\);', r'__float2half(row == 99 && col == 77 ? \1 + 1 : \1);',
@@ -47,7 +50,23 @@ MISTAKES = {
         ('row_bound_of_a_left_out', r'row0 \+ row < rows && k0', 'k0', '-m 200 -n 136 -k 72'),
         ('k_bound_left_out', r' && k0 \+ col < k', '', '-m 200 -n 136 -k 70'),
     ],
-    'b2_wmma': ANY_GEMM + ANY_TILED + [
+    'b2_wmma': EVERY_GEMM + [
+        ('a_for_b', r'b_gmem, n0, stage', 'a_gmem, n0, stage', '-m 200 -n 136 -k 72'),
+        ('tile_moved_by_one_row', r'b_gmem, n0, stage', 'b_gmem, n0 + 1, stage', '-m 200 -n 136 -k 72'),
+        ('one_nan', r'acc\[i\]\[j\]\[e\], acc', 'row == 99 && col == 76 ? nanf("") : acc[i][j][e], acc', '-m 200 -n 136 -k 72'),
+        ('one_off_by_one', r'acc\[i\]\[j\]\[e\], acc', 'acc[i][j][e] + (row == 99 && col == 76), acc', '-m 200 -n 136 -k 72'),
+        ('one_pair_not_stored', r'row < m && col < n', 'row < m && col < n && (row != 99 || col != 76)', '-m 200 -n 136 -k 72'),
+        ('one_pair_not_stored_of_many', r'row < m && col < n', 'row < m && col < n && (row != 999 || col != 776)',
+         '-m 1025 -n 1030 -k 150'),
+        ('columns_of_c_reversed', r'row \* n \+ col,', 'row * n + n - 2 - col,', '-m 200 -n 136 -k 72'),
+        ('row_bound_of_c_left_out', r'row < m && col < n', 'col < n', '-m 200 -n 136 -k 72'),
+        ('column_bound_of_c_left_out', r'row < m && col < n', 'row < m', '-m 200 -n 136 -k 72'),
+        ('pair_bound_of_c_left_out', r'if \(col \+ 1 < n\)', '', '-m 200 -n 135 -k 72'),
+        ('row_too_many_stored', r'(store_pair\(c_gmem.*;)', r'{ \1 if (row == m - 1) c_gmem[(size_t)m * n + col] = half(0); }',
+         '-m 200 -n 136 -k 72'),
+        ('no_wait_for_the_copies', r'cp_async_wait_group<STAGES - 2>\(\);', '', '-m 200 -n 136 -k 720'),
+        ('copies_not_committed', r'cp_async_commit_group\(\);\n    }\n\n    acc', '}\n\n    acc', '-m 200 -n 136 -k 720'),
+        ('stage_overwritten_while_read', r'free_stage = STAGES - 1', 'free_stage = 1', '-m 200 -n 136 -k 720'),
         ('wide_load_where_not_aligned', r'k % CHUNK != 0', 'k % 2 != 0', '-m 200 -n 136 -k 70'),
         ('rows_of_fragment_swapped', r'c_row\(lane, e\)', 'c_row(lane, e ^ 2)', '-m 200 -n 136 -k 72'),
         ('fragments_of_b_swapped', r'a\[i\], b\[j\],', 'a[i], b[j ^ 1],', '-m 200 -n 136 -k 72'),
