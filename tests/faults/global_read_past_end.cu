@@ -1,7 +1,7 @@
 /* The last thread reads the element after an array's last.
  *
  * says: inside one allocation
- * says: \bcopy\b
+ * says: kernel .*copy
  * says: thread.*100|lane 4
  * says: 400 bytes
  * says: cudaErrorIllegalAddress

@@ -1,20 +1,25 @@
 /* wgmma in a module for plain sm_90: it needs sm_90a.
  *
- * target: 90
  * says: wgmma
- * says: cudaErrorInvalidPtx|cudaErrorInvalidKernelImage|cudaErrorNoKernelImageForDevice
+ * says: cudaErrorInvalidPtx
  */
 #include "fault.h"
 
-__global__ void fence(void)
-{
+static const char ptx[] =
+    ".version 8.0\n"
+    ".target sm_90\n"
+    ".address_size 64\n"
+    ".visible .entry fence()\n"
+    "{\n"
 #ifndef FIXED
-    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+    "    wgmma.fence.sync.aligned;\n"
 #endif
-}
+    "    ret;\n"
+    "}\n";
 
 int main(void)
 {
-    fence<<<1, 128>>>();
+    cudaLibrary_t library;
+    cudaLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0);
     return outcome();
 }

@@ -1,22 +1,28 @@
-/* An instruction that does not exist: refused when the module is loaded, by name and line.
+/* An instruction that does not exist: the module is refused when it is loaded, by name and line.
  *
  * says: frobnicate
- * says: unknown_instruction
- * says: cudaErrorInvalidPtx|cudaErrorInvalidKernelImage|cudaErrorNoKernelImageForDevice
+ * says: line 8|:8:
+ * says: cudaErrorInvalidPtx
  */
 #include "fault.h"
 
-__global__ void load(int *to)
-{
-    int value = threadIdx.x;
+static const char ptx[] =
+    ".version 8.0\n"
+    ".target sm_90\n"
+    ".address_size 64\n"
+    ".visible .entry nothing()\n"
+    "{\n"
+    "    .reg .b32 %r<2>;\n"
+    "    mov.b32 %r1, 0;\n"
 #ifndef FIXED
-    asm volatile("frobnicate.b32 %0, %0;" : "+r"(value));
+    "    frobnicate.b32 %r1, %r1;\n"
 #endif
-    to[threadIdx.x] = value;
-}
+    "    ret;\n"
+    "}\n";
 
 int main(void)
 {
-    load<<<1, 32>>>(device_array<int>(32));
+    cudaLibrary_t library;
+    cudaLibraryLoadData(&library, ptx, NULL, NULL, 0, NULL, NULL, 0);
     return outcome();
 }

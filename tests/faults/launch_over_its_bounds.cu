@@ -1,6 +1,7 @@
-/* 1024 threads of a kernel that was compiled for 255 registers a thread do not fit a multiprocessor.
+/* 1024 threads of a kernel whose __launch_bounds__ promise at most 128.
  *
- * says: register
+ * says: 1024 threads
+ * says: 128
  * says: cudaErrorLaunchOutOfResources|cudaErrorInvalidConfiguration
  */
 #include "fault.h"
