@@ -162,6 +162,7 @@ static uint64_t find_room(struct memory *m, uint64_t n)
     if (g) {
         granules_recycle(m, g, n);
         m->cursor = g + n;
+        m->reached = m->cursor > m->reached ? m->cursor : m->reached;
     }
     return g;
 }
@@ -345,7 +346,7 @@ void mem_close(struct memory *m)
 {
     if (!m)
         return;
-    granules_recycle(m, 0, m->ngranules);
+    granules_recycle(m, 0, m->reached);
     hosts_close(m);
     munmap(m->granule, m->ngranules * sizeof *m->granule);
     munmap((void *)(uintptr_t)m->base, m->bytes);

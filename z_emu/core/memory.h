@@ -34,6 +34,7 @@ struct memory {
     struct alloc **granule;     /* allocation that starts in or covers each granule of the range, live or freed */
     uint64_t ngranules;
     uint64_t cursor;            /* where the search for room goes on: freed addresses come round again last */
+    uint64_t reached;           /* the highest that it has been */
     uint64_t capacity, used;    /* bytes of device memory */
     uint32_t smem_reserved;
     struct host_list *hosts;

@@ -165,7 +165,7 @@ static void build_value(struct parser *p, struct instr *in, struct operand *o, c
     case A_SYM: build_symbol(p, o, a, w); return;
     case A_SREG: build_special(p, in, o, a, w); return;
     case A_SINK:
-        if (!(w->access & ACC_WRITE))
+        if (!(w->access & ACC_WRITE) && in->op != OP_ST)        /* in a vector that is stored: leave these bytes alone */
             ptx_fail(p, a->at, "'_' stands only for something that is written");
         o->kind = O_SINK;
         o->width = w->width;
