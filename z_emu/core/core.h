@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 
 #define NEVER UINT64_MAX
+#define FAR (UINT64_MAX / 2)
 #define NO_RPC UINT32_MAX
 
 enum {
@@ -19,10 +20,11 @@ enum {
     SPLIT_QUANTUM = 512,        /* cycles that a split runs while others of its warp are ready */
     YIELD = 32,                 /* cycles that a split stands back for others */
     SLICE = 4096,               /* cycles that an SM runs before the next SM of the host thread */
+    WINDOW = 8 * SLICE,         /* that far the clocks of host threads may be apart */
     CLUSTER_SLICE = 512,        /* the same while clusters of several CTAs are resident: they talk to each other */
     PATIENCE = 1 << 20, PATIENCE_LEAST = 1 << 10,       /* bounds of warp->patience */
     PATIENCE_STOP = 1 << 14,    /* what each stop of a sibling (a load that it may be spinning on) takes from it */
-    PATIENCE_ASLEEP = 2048,     /* what is left of it once a sibling sleeps */
+    PATIENCE_ASLEEP = 2048,     /* what is left of it once all siblings sleep */
 };
 
 enum split_state {
@@ -80,6 +82,7 @@ struct worker {                 /* a host thread and the SMs that it runs */
     struct sm **sm;
     struct cluster *dead;       /* clusters that wait for their last event */
     uint64_t now;               /* its SMs have run up to here */
+    _Atomic uint64_t clock;     /* the same for the others to see; FAR: it has nothing to run */
     uint64_t resident;          /* clusters */
     pthread_t thread;
 };

@@ -221,21 +221,40 @@ static bool work_left(struct gpu *g)
     return left;
 }
 
+/* Is another host thread so far behind that this one should wait? Clocks may differ by WINDOW, so that who spins on
+ * another SM's work does not run away from it. */
+static bool ahead(const struct worker *k)
+{
+    for (uint32_t i = 0; i < k->gpu->njobs; i++)
+        if (atomic_load(&k->gpu->worker[i].clock) + WINDOW < k->now)
+            return true;
+    return false;
+}
+
+/* One step of a host thread; false when it has nothing more to do. */
+static bool worker_step(struct worker *k)
+{
+    kill_faulted(k);
+    free_dead(k);
+    worker_dispatch(k);
+    atomic_store(&k->clock, k->resident ? k->now : FAR);
+    if (k->resident && ahead(k))
+        sched_yield();
+    else if (k->resident)
+        round_of(k);
+    else if (work_left(k->gpu))
+        nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);    /* until another thread shares its share */
+    else
+        return false;
+    return true;
+}
+
 static void worker_run(struct worker *k)
 {
-    struct gpu *g = k->gpu;
-    k->now = g->clock > k->now ? g->clock : k->now;
-    while (!g->stop) {
-        kill_faulted(k);
-        free_dead(k);
-        worker_dispatch(k);
-        if (k->resident)
-            round_of(k);
-        else if (!work_left(g))
-            break;
-        else
-            nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);    /* until another thread shares its share */
-    }
+    k->now = k->gpu->clock > k->now ? k->gpu->clock : k->now;
+    while (!k->gpu->stop && worker_step(k))
+        ;
+    atomic_store(&k->clock, FAR);
 }
 
 static void *worker_main(void *arg)
@@ -381,6 +400,8 @@ static void run_all(struct gpu *g)
     g->stop = false;
     g->run++;
     g->busy = g->njobs - 1;
+    for (uint32_t k = 0; k < g->njobs; k++)
+        atomic_store(&g->worker[k].clock, g->clock);
     pthread_cond_broadcast(&g->work);
     pthread_mutex_unlock(&g->lock);
     worker_run(&g->worker[0]);

@@ -480,15 +480,23 @@ static struct split *pick_split(struct warp *w, bool *others)
     return best;
 }
 
-/* The running split stopped to wait for something. That may be what a sibling at a join would do next, if it went
- * on alone: its patience shrinks with every such stop, and ends soon when the split is asleep. */
-static void age_waiters(struct warp *w, bool asleep)
+/* Patience of those who wait at joins. Each stop of a sibling takes from it: what that waits for may be what the
+ * waiter would do next, if it went on alone. It ends soon once no sibling runs. */
+static void age_waiters(struct warp *w, bool stopped)
 {
+    bool running = false, asleep = false;
+    for (struct split *s = w->splits; s; s = s->next) {
+        running |= s->state == S_READY;
+        asleep |= s->state == S_SLEEP;
+    }
     for (struct split *s = w->splits; s; s = s->next) {
         if (s->state != S_JOIN)
             continue;
-        uint64_t left = s->wake_at > w->now ? s->wake_at - w->now : 0;
-        uint64_t most = asleep ? PATIENCE_ASLEEP : left > PATIENCE_STOP ? left - PATIENCE_STOP : 0;
+        uint64_t left = s->wake_at > w->now ? s->wake_at - w->now : 0, most = left;
+        if (stopped)
+            most = left > PATIENCE_STOP ? left - PATIENCE_STOP : 0;
+        if (!running)
+            most = asleep ? PATIENCE_ASLEEP : 0;
         if (left > most)
             s->wake_at = w->now + most;
     }
@@ -525,8 +533,8 @@ void warp_run(struct warp *w, uint64_t limit)
         uint64_t back = status == X_YIELD ? w->now + YIELD : w->now;
         if (s->state == S_READY && s->wake_at < back)
             s->wake_at = back;
-        if (w->splits->next && (status == X_YIELD || s->state == S_SLEEP))
-            age_waiters(w, s->state == S_SLEEP);
+        if (w->splits->next && (status == X_YIELD || s->state != S_READY))
+            age_waiters(w, status == X_YIELD);
         rotate(w, s);
         w->cur = NULL;
     }
