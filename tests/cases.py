@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 
+import abi
 import command_lines
 import tidy
 import wrong
@@ -13,7 +14,7 @@ from __main__ import Case
 
 def all_cases():
     return (unit_cases() + program_cases('api') + fault_cases() + conformance_cases() + rung_cases() + wrong_cases()
-            + command_lines.cases() + speed_cases() + sanitizer_cases() + tidy.cases())
+            + abi.cases() + command_lines.cases() + speed_cases() + sanitizer_cases() + tidy.cases())
 
 
 def names(folder, extension):

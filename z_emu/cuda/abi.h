@@ -2,8 +2,8 @@
  *
  * The emulator is built without NVIDIA's headers, so the layouts and numbers that a compiled program
  * relies on are declared here: only what the code beside this file uses, under the names of the real
- * headers. `make check-abi` compiles that code once more with Z_ABI_CHECK against a toolkit's own
- * headers, and the compiler then says where a type, a value or a signature differs.
+ * headers. tests/abi.py compiles that code once more with Z_ABI_CHECK against a toolkit's own
+ * headers, and says where a type, a value or a signature differs.
  */
 #ifndef Z_CUDA_ABI_H
 #define Z_CUDA_ABI_H
@@ -15,9 +15,10 @@
 #define __CUDA_API_VERSION_INTERNAL 1
 #include <cuda.h>
 #include <cuda_runtime_api.h>
+#define CUDART_MAJOR (CUDART_VERSION / 1000)
 #else
 
-#ifndef CUDART_MAJOR
+#ifndef CUDART_MAJOR            /* of the toolkit that programs are compiled with; the Makefile says */
 #define CUDART_MAJOR 13
 #endif
 
