@@ -145,8 +145,8 @@ libcudart := $(emu_dir)/libcudart.so.$(CUDA_MAJOR)
 libcuda := $(emu_dir)/libcuda.so.1
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-EMU_FLAGS := -std=c17 -Wall -Wextra -Werror -g -fPIC -fno-semantic-interposition -pthread $(NATIVE) -Iz_emu -DCUDART_MAJOR=$(CUDA_MAJOR) \
-             $(if $(SANITIZE),-O1 -w $(SANITIZERS),-O3)
+EMU_FLAGS := -std=c17 -Wall -Wextra -Werror -g -fPIC -fno-semantic-interposition -pthread $(NATIVE) -Iz_emu \
+             -DCUDART_MAJOR=$(CUDA_MAJOR) $(if $(SANITIZE),-O1 -w $(SANITIZERS),-O3)
 
 .PHONY: emu
 emu: $(libcudart) $(libcuda) $(emu_dir)/libemu.a
