@@ -137,11 +137,12 @@ static void build_special(struct parser *p, struct instr *in, struct operand *o,
     if (w->access & ACC_WRITE)
         ptx_fail(p, a->at, "a special register cannot be written to");
     struct operand source = { .kind = O_SREG, .width = (uint8_t)width, .imm = a->sreg, .pair_row = ROW_NONE };
+    if (!(a->sreg == SREG_GRIDID && w->width == 4 && in->op == OP_MOV))    /* had 32 bits once */
+        check_width(p, in, w, width, a->at);
     if (in->op == OP_MOV) {
         *o = source;
         return;
     }
-    check_width(p, in, w, width, a->at);
     enum type t = width ? bits_type(width) : T_PRED;
     struct operand *opnd = NEWS(p, struct operand, 2);
     uint32_t temp = new_vreg(p, t, NULL);
@@ -361,6 +362,32 @@ static void check_vector_size(struct parser *p, const struct instr *in, const st
     }
 }
 
+/* A policy stands last: where the hint asks for one, and the optional operand before it took its place, it gives way. */
+static void place_policy(const struct instr *in, const struct row *row, int8_t *which)
+{
+    uint32_t i = row->nspec - 1u;
+    if (row->nspec < 2 || strcmp(row->spec[i].name, "policy") != 0 || which[i] >= 0 || !has_mod(in, M_L2_cache_hint))
+        return;
+    if (row->spec[i - 1].optional) {
+        which[i] = which[i - 1];
+        which[i - 1] = -1;
+    }
+}
+
+/* What the table cannot say: operands that go with a modifier. */
+static void check_form(struct parser *p, const struct instr *in, const struct row *row, const char *at)
+{
+    for (uint32_t i = 0; i < row->nspec; i++) {
+        bool there = in->opnd[i].kind != O_NONE;
+        if (strcmp(row->spec[i].name, "policy") == 0 && there != has_mod(in, M_L2_cache_hint))
+            ptx_fail(p, at, "a cache policy and .L2::cache_hint go together");
+        if (in->cmp && row->spec[i].optional && row->spec[i].type == T_PRED && there != (in->boolop != M_NONE))
+            ptx_fail(p, at, "a third source and a boolean operator (.and .or .xor) go together");
+    }
+    if ((in->op == OP_LD || in->op == OP_ST) && in->vec * type_bytes(in->type[0]) > 16 && p->m->target < 100)
+        ptx_fail(p, at, "an access of more than 16 bytes needs .target sm_100");
+}
+
 static uint32_t carry_register(struct parser *p)
 {
     if (p->carry == ROW_NONE)
@@ -373,6 +400,7 @@ void build_operands(struct parser *p, struct instr *in, const struct row *row, s
     int8_t which[MAX_SPEC];
     if (!assign(row, 0, args, nargs, 0, which))
         refuse_operands(p, row);
+    place_policy(in, row, which);
     check_vector_size(p, in, row, args, which);
     in->nopnd = row->nspec;
     in->opnd = NEWS(p, struct operand, row->nspec + 1u);
@@ -385,6 +413,7 @@ void build_operands(struct parser *p, struct instr *in, const struct row *row, s
         else if (which[i] >= 0)
             build_operand(p, in, o, &args[which[i]], &row->spec[i]);
     }
+    check_form(p, in, row, nargs ? args[0].at : p->tok.s);
     if (in->space == SP_PARAM && !p->f->is_kernel && !has_mod(in, M_param_entry) && row->op != OP_CVTA && row->op != OP_CVTA_TO)
         in->space = SP_LOCAL;
 }
