@@ -204,10 +204,10 @@ bool value_as(struct value v, enum type type, uint64_t *bits)
             memcpy(bits, &d, sizeof d);
         return true;
     }
-    if (type == T_F32 || type == T_TF32 || (type == T_B32 && v.float_bits != 64)) {
+    if (type == T_F32 || type == T_TF32 || (type == T_B32 && v.float_bits == 32)) {
         if (v.float_bits != 32)
             *bits = float_bits(as_double(v));
         return true;
     }
-    return type == T_B64 && v.float_bits != 32;
+    return type == T_B64 && v.float_bits == 64;
 }

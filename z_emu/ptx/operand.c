@@ -156,6 +156,7 @@ static void address_arg(struct parser *p, struct arg *a)
         }
     }
     need(p, ']', "']'");
+    take_dot(p, "unified");     /* a promise about the address: nothing to do */
 }
 
 static void parse_vector(struct parser *p, struct arg *a)
