@@ -22,7 +22,7 @@ static uint64_t loaded(uint32_t at, uint32_t bytes, int is_signed, uint32_t widt
 /* Loads vec elements per lane from a at (lane * stride) and stores the registers whole to b, element by element. */
 static void check_load(int t, int reg, uint32_t vec, uint32_t stride, uint32_t lanes)
 {
-    char lines[4000] = "", list[200] = "", piece[200];
+    char lines[4000] = "", list[200] = "", piece[400];
     const uint32_t width = registers[reg].bytes, bytes = types[t].bytes;
     for (uint32_t e = 0; e < vec; e++) {
         snprintf(piece, sizeof piece, "%s%s%u", e ? ", " : "", registers[reg].reg, 20 + e);
@@ -74,7 +74,7 @@ static void loads_extend_to_their_register(void)
 /* Stores `vec` low parts of registers and looks at every byte of the buffer. */
 static void check_store(uint32_t bytes, int reg, uint32_t vec, uint32_t stride, uint32_t lanes)
 {
-    char lines[4000] = "", list[200] = "", piece[200];
+    char lines[4000] = "", list[200] = "", piece[400];
     const uint32_t width = registers[reg].bytes;
     snprintf(lines, sizeof lines, "mul.wide.u32 %%rd11, %%r1, 64; add.u64 %%rd11, %%rd11, %%rd0; setp.lt.u32 %%p0, %%r1, %u;\n", lanes);
     for (uint32_t e = 0; e < vec; e++) {
