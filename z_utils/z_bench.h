@@ -29,7 +29,7 @@ struct regime {
     int rounds;
     struct stats rung, baseline;    /* seconds per launch */
     double ratio;                   /* median over rounds of baseline / rung; 0 without a baseline */
-    double mhz, watts;              /* median clock of the SMs and power while it ran; 0 if unknown */
+    double mhz, watts;              /* medians of the clock of the SMs and of the power while it ran; 0 if unknown */
 };
 
 struct timing {
@@ -38,6 +38,7 @@ struct timing {
     double work;                    /* operations or bytes in a launch */
     const char *unit;               /* of work / 1e12 per second */
     const char *baseline;           /* its name */
+    const char *inputs;             /* what was multiplied */
     char note[100];                 /* for people */
     char driver[80];
 };
@@ -250,6 +251,7 @@ static inline struct regime time_cool(const struct contestant *rung, const struc
     }
     series_close(&series, 0, &r);
     meter_read(meter, &r);
+    r.watts = 0;                    /* the meter's reading is a mean over longer than a burst */
     return r;
 }
 

@@ -118,7 +118,7 @@ static inline void refill_normal(half *gmem, size_t count, uint64_t seed)
 static inline struct timing time_gemm(const struct run *run, gemm_launcher *launch, half *a, half *b, half *c)
 {
     const struct shape s = run->shape;
-    struct timing t = { .work = 2.0 * s.m * s.n * s.k, .unit = "TFLOPS", .baseline = "cuBLAS" };
+    struct timing t = { .work = 2.0 * s.m * s.n * s.k, .unit = "TFLOPS", .baseline = "cuBLAS", .inputs = "N(0,1)" };
     refill_normal(a, (size_t)s.m * s.k, run->options.seed);
     refill_normal(b, (size_t)s.n * s.k, ~run->options.seed);
 
@@ -142,7 +142,7 @@ static inline cudaError_t launch_copy_call(const void *call)
 /* Times something that moves `bytes` of global memory beside a copy that moves as many: half read, half written. */
 static inline struct timing time_beside_copy(const struct run *run, struct contestant rung, size_t bytes)
 {
-    struct timing t = { .work = (double)bytes, .unit = "TB/s", .baseline = "copy" };
+    struct timing t = { .work = (double)bytes, .unit = "TB/s", .baseline = "copy", .inputs = "integers" };
     struct copy_call call = { .bytes = bytes / 2 };
     void *from;
     CHECK(cudaMalloc(&call.to, call.bytes));
@@ -167,8 +167,19 @@ static inline void print_regime(const struct run *run, const struct timing *t, c
         printf("   %s %9.4f ms ± %.1f%%   ratio %.4f", t->baseline, r->baseline.median * 1e3, r->baseline.spread * 100,
                r->ratio);
     if (r->mhz > 0)
-        printf("   %.0f MHz %.0f W", r->mhz, r->watts);
+        printf("   %.0f MHz", r->mhz);
+    if (r->watts > 0)
+        printf(" %.0f W", r->watts);
     printf("%s\n", run->emulated ? "   (modelled)" : "");
+}
+
+static inline void write_json_regime(FILE *f, const struct timing *t, const struct regime *r)
+{
+    fprintf(f, "    {\"regime\": \"%s\", \"rounds\": %d, \"median_ms\": %.6f, \"spread\": %.4f, \"rate\": %.4f, ", r->name, r->rounds,
+            r->rung.median * 1e3, r->rung.spread, t->work / 1e12 / r->rung.median);
+    fprintf(f, "\"baseline_ms\": %.6f, \"baseline_spread\": %.4f, \"ratio\": %.5f, \"mhz\": %.0f, \"watts\": %.0f}%s\n",
+            r->baseline.median * 1e3, r->baseline.spread, r->ratio, r->mhz, r->watts,
+            r == &t->regime[t->regimes - 1] ? "" : ",");
 }
 
 static inline void write_json(const struct run *run, const struct verdict *v, const struct timing *t)
@@ -178,17 +189,14 @@ static inline void write_json(const struct run *run, const struct verdict *v, co
             v->pass ? "true" : "false", v->method, v->reason);
     fprintf(f, "  \"m\": %d, \"n\": %d, \"k\": %d, \"seed\": %llu,\n", run->shape.m, run->shape.n, run->shape.k,
             (unsigned long long)run->options.seed);
-    fprintf(f, "  \"device\": \"%s\", \"driver\": \"%s\", \"emulated\": %s,\n", run->device.name, t->driver,
-            run->emulated ? "true" : "false");
-    fprintf(f, "  \"inputs\": \"N(0,1)\", \"baseline\": \"%s\", \"unit\": \"%s\",\n  \"regimes\": [", t->baseline, t->unit);
-    for (int i = 0; i < t->regimes; i++) {
-        const struct regime *r = &t->regime[i];
-        fprintf(f, "%s\n    {\"regime\": \"%s\", \"rounds\": %d, \"median_ms\": %.6f, \"spread\": %.4f, \"rate\": %.4f,"
-                   " \"baseline_ms\": %.6f, \"baseline_spread\": %.4f, \"ratio\": %.5f, \"mhz\": %.0f, \"watts\": %.0f}",
-                i ? "," : "", r->name, r->rounds, r->rung.median * 1e3, r->rung.spread,
-                t->work / 1e12 / r->rung.median, r->baseline.median * 1e3, r->baseline.spread, r->ratio, r->mhz, r->watts);
-    }
-    fprintf(f, "\n  ]\n}\n");
+    fprintf(f, "  \"device\": \"%s\", \"emulated\": %s,\n", run->device.name, run->emulated ? "true" : "false");
+    if (t->regimes)
+        fprintf(f, "  \"driver\": \"%s\", \"inputs\": \"%s\", \"baseline\": \"%s\", \"unit\": \"%s\",\n", t->driver, t->inputs,
+                t->baseline, t->unit);
+    fprintf(f, "  \"regimes\": [\n");
+    for (int i = 0; i < t->regimes; i++)
+        write_json_regime(f, t, &t->regime[i]);
+    fprintf(f, "  ]\n}\n");
     fclose(f);
 }
 
@@ -201,7 +209,7 @@ static inline int report(const struct run *run, const struct verdict *v, const s
            run->device.minor);
     printf("check     integers, seed %llu; %s, compared for equality\n", (unsigned long long)run->options.seed, v->method);
     if (t->regimes)
-        printf("timing    N(0,1) inputs; median and spread (10%% to 90%%)%s%s\n", *t->note ? "; " : "", t->note);
+        printf("timing    inputs %s; median and spread (10%% to 90%%)%s%s\n", t->inputs, *t->note ? "; " : "", t->note);
     for (int i = 0; i < t->regimes; i++)
         print_regime(run, t, &t->regime[i]);
     if (run->json)
