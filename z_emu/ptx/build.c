@@ -79,7 +79,7 @@ static enum type bits_type(uint32_t bytes)
     return bytes == 1 ? T_B8 : bytes == 2 ? T_B16 : bytes == 4 ? T_B32 : bytes == 8 ? T_B64 : T_B128;
 }
 
-struct want { enum type type; uint8_t width; bool wider, unchecked; uint8_t access; const struct spec *spec; };
+struct want { enum type type; uint8_t width; bool wider, unchecked, in_vector; uint8_t access; const struct spec *spec; };
 
 static void check_width(struct parser *p, const struct instr *in, const struct want *w, uint32_t width, const char *at)
 {
@@ -166,7 +166,7 @@ static void build_value(struct parser *p, struct instr *in, struct operand *o, c
     case A_SYM: build_symbol(p, o, a, w); return;
     case A_SREG: build_special(p, in, o, a, w); return;
     case A_SINK:
-        if (!(w->access & ACC_WRITE) && in->op != OP_ST)        /* in a vector that is stored: leave these bytes alone */
+        if (!(w->access & ACC_WRITE) && !(in->op == OP_ST && w->in_vector))    /* a gap in what is stored */
             ptx_fail(p, a->at, "'_' stands only for something that is written");
         o->kind = O_SINK;
         o->width = w->width;
@@ -179,6 +179,7 @@ static void build_vector(struct parser *p, struct instr *in, struct operand *o, 
 {
     o->kind = O_VEC;
     o->n = (uint16_t)a->n;
+    w.in_vector = true;
     o->elem = NEWS(p, struct operand, a->n);
     if (w.spec->rule == ST_PACK) {
         uint32_t total = type_bytes(w.type);
@@ -309,42 +310,57 @@ static bool arg_fits(const struct spec *s, const struct arg *a)
     return a->kind != A_MEM;
 }
 
-/* Assigns operands to specs from (i, k) on; optional ones are taken when they fit. */
-static bool assign(const struct row *row, uint32_t i, const struct arg *args, uint32_t n, uint32_t k, int8_t *which)
+/* A cache policy is there exactly when .L2::cache_hint is. */
+static bool is_policy(const struct spec *s)
 {
-    if (i == row->nspec)
-        return k == n;
-    const struct spec *s = &row->spec[i];
-    which[i] = -1;
-    if (s->kind == SPEC_CARRY)
-        return assign(row, i + 1, args, n, k, which);
-    if (k < n && arg_fits(s, &args[k])) {
-        which[i] = (int8_t)k;
-        if (assign(row, i + 1, args, n, k + 1, which))
+    return strcmp(s->name, "policy") == 0;
+}
+
+struct matching { const struct row *row; const struct arg *args; uint32_t nargs; bool hint; int8_t which[MAX_SPEC]; };
+
+/* Assigns operands from the k-th on to specs from the i-th on; optional ones are taken when they fit. */
+static bool assign(struct matching *m, uint32_t i, uint32_t k)
+{
+    if (i == m->row->nspec)
+        return k == m->nargs;
+    const struct spec *s = &m->row->spec[i];
+    bool policy = is_policy(s), may_be = s->kind != SPEC_CARRY && (!policy || m->hint);
+    if (may_be && k < m->nargs && arg_fits(s, &m->args[k])) {
+        m->which[i] = (int8_t)k;
+        if (assign(m, i + 1, k + 1))
             return true;
-        which[i] = -1;
     }
-    return s->optional && assign(row, i + 1, args, n, k, which);
+    m->which[i] = -1;
+    return (!may_be || (s->optional && !policy)) && assign(m, i + 1, k);
 }
 
-bool args_fit(const struct row *row, const struct arg *args, uint32_t nargs)
+static bool match_args(struct matching *m, const struct row *row, const struct instr *in, const struct arg *args, uint32_t n)
 {
-    int8_t which[MAX_SPEC];
-    return assign(row, 0, args, nargs, 0, which);
+    m->row = row;
+    m->args = args;
+    m->nargs = n;
+    m->hint = has_mod(in, M_L2_cache_hint);
+    return assign(m, 0, 0);
 }
 
-static void __attribute__((noreturn)) refuse_operands(struct parser *p, const struct row *row)
+bool args_fit(const struct candidate *c, const struct arg *args, uint32_t nargs)
+{
+    struct matching m;
+    return match_args(&m, c->row, &c->proto, args, nargs);
+}
+
+static void __attribute__((noreturn)) refuse_operands(struct parser *p, const struct row *row, bool hint)
 {
     char list[200] = "";
     size_t at = 0;
     for (uint32_t i = 0; i < row->nspec && at < sizeof list - 20; i++) {
         const struct spec *s = &row->spec[i];
-        if (s->kind == SPEC_CARRY)
+        if (s->kind == SPEC_CARRY || (is_policy(s) && !hint))
             continue;
         const char *open = s->kind == SPEC_ADDRESS ? "[" : s->kind == SPEC_VECTOR ? "{" : "";
         const char *close = s->kind == SPEC_ADDRESS ? "]" : s->kind == SPEC_VECTOR ? "}" : "";
         at += (size_t)snprintf(list + at, sizeof list - at, "%s%s%s%s%s", at ? ", " : "", open, s->name, close,
-                               s->optional ? " (optional)" : "");
+                               s->optional && !is_policy(s) ? " (optional)" : "");
     }
     ptx_fail(p, p->tok.s, "these operands do not fit %s: it takes %s", row->mnemonic, *list ? list : "none");
 }
@@ -362,28 +378,12 @@ static void check_vector_size(struct parser *p, const struct instr *in, const st
     }
 }
 
-/* A policy stands last: where the hint asks for one, and the optional operand before it took its place, it gives way. */
-static void place_policy(const struct instr *in, const struct row *row, int8_t *which)
-{
-    uint32_t i = row->nspec - 1u;
-    if (row->nspec < 2 || strcmp(row->spec[i].name, "policy") != 0 || which[i] >= 0 || !has_mod(in, M_L2_cache_hint))
-        return;
-    if (row->spec[i - 1].optional) {
-        which[i] = which[i - 1];
-        which[i - 1] = -1;
-    }
-}
-
 /* What the table cannot say: operands that go with a modifier. */
 static void check_form(struct parser *p, const struct instr *in, const struct row *row, const char *at)
 {
-    for (uint32_t i = 0; i < row->nspec; i++) {
-        bool there = in->opnd[i].kind != O_NONE;
-        if (strcmp(row->spec[i].name, "policy") == 0 && there != has_mod(in, M_L2_cache_hint))
-            ptx_fail(p, at, "a cache policy and .L2::cache_hint go together");
-        if (in->cmp && row->spec[i].optional && row->spec[i].type == T_PRED && there != (in->boolop != M_NONE))
+    for (uint32_t i = 0; in->cmp && i < row->nspec; i++)
+        if (row->spec[i].optional && row->spec[i].type == T_PRED && (in->opnd[i].kind != O_NONE) != (in->boolop != M_NONE))
             ptx_fail(p, at, "a third source and a boolean operator (.and .or .xor) go together");
-    }
     if ((in->op == OP_LD || in->op == OP_ST) && in->vec * type_bytes(in->type[0]) > 16 && p->m->target < 100)
         ptx_fail(p, at, "an access of more than 16 bytes needs .target sm_100");
 }
@@ -397,11 +397,10 @@ static uint32_t carry_register(struct parser *p)
 
 void build_operands(struct parser *p, struct instr *in, const struct row *row, struct arg *args, uint32_t nargs)
 {
-    int8_t which[MAX_SPEC];
-    if (!assign(row, 0, args, nargs, 0, which))
-        refuse_operands(p, row);
-    place_policy(in, row, which);
-    check_vector_size(p, in, row, args, which);
+    struct matching m;
+    if (!match_args(&m, row, in, args, nargs))
+        refuse_operands(p, row, m.hint);
+    check_vector_size(p, in, row, args, m.which);
     in->nopnd = row->nspec;
     in->opnd = NEWS(p, struct operand, row->nspec + 1u);
     for (uint32_t i = 0; i < row->nspec; i++)
@@ -410,8 +409,8 @@ void build_operands(struct parser *p, struct instr *in, const struct row *row, s
         struct operand *o = &in->opnd[i];
         if (row->spec[i].kind == SPEC_CARRY)
             *o = (struct operand){ .kind = O_REG, .row = carry_register(p), .pair_row = ROW_NONE };
-        else if (which[i] >= 0)
-            build_operand(p, in, o, &args[which[i]], &row->spec[i]);
+        else if (m.which[i] >= 0)
+            build_operand(p, in, o, &args[m.which[i]], &row->spec[i]);
     }
     check_form(p, in, row, nargs ? args[0].at : p->tok.s);
     if (in->space == SP_PARAM && !p->f->is_kernel && !has_mod(in, M_param_entry) && row->op != OP_CVTA && row->op != OP_CVTA_TO)
@@ -423,7 +422,7 @@ struct instr *emit(struct parser *p, const struct instr *proto, const char *at)
     struct instr *in = &PUSH(p, p->code, p->ncode, p->code_cap);
     *in = *proto;
     in->text = at;
-    in->ptx_line = p->tok_line;
+    in->ptx_line = p->statement_line;
     set_line(p, in);
     return in;
 }

@@ -221,9 +221,8 @@ void parse_brx(struct parser *p, struct instr *in, const char *at)
     const struct entity *e = t.name->bound;
     if (!e || e->kind != E_LIST || !e->list->branches || !e->list->n)
         ptx_fail(p, t.s, "'%s' is no .branchtargets list", t.name->text);
-    build_operands(p, in, row_of(OP_BRX), (struct arg[]){ index, { .kind = A_SINK, .at = t.s } }, 2);
+    build_operands(p, in, row_of(OP_BRX), (struct arg[]){ index, { .kind = A_VEC, .at = t.s } }, 2);
     struct operand *targets = &in->opnd[1];
-    targets->kind = O_VEC;
     targets->n = (uint16_t)e->list->n;
     targets->elem = NEWS(p, struct operand, e->list->n);
     for (uint32_t i = 0; i < e->list->n; i++) {

@@ -187,7 +187,7 @@ static void init_address(struct parser *p, struct init *in, int shift)
     s->reloc[s->nreloc].offset = in->pos;
     s->reloc[s->nreloc].sym = target;
     s->reloc[s->nreloc].addend = addend;
-    s->reloc[s->nreloc].bytes = (uint8_t)in->sh->elem;
+    s->reloc[s->nreloc].bytes = (uint8_t)type_bytes(in->sh->type);
     s->reloc[s->nreloc].shift = (uint8_t)shift;
     s->reloc[s->nreloc].generic = generic;
     s->nreloc++;
@@ -196,7 +196,7 @@ static void init_address(struct parser *p, struct init *in, int shift)
 /* Room for `bytes` at the current place of an array whose size may still be open. */
 static uint8_t *init_room(struct parser *p, struct init *in, const char *at)
 {
-    uint64_t need = in->pos + in->sh->elem;
+    uint64_t need = in->pos + type_bytes(in->sh->type);
     if (in->s->size && need > in->s->size)
         ptx_fail(p, at, "more initial values than the variable has elements");
     if (need > in->cap) {
@@ -226,7 +226,7 @@ static void init_element(struct parser *p, struct init *in)
     const char *at = p->tok.s;
     uint8_t *to = init_room(p, in, at);
     if (p->tok.kind == TOK_WORD && strcmp(p->tok.name->text, "WARP_SZ") != 0) {
-        if (in->sh->elem != 8 && in->sh->elem != 4)
+        if (type_bytes(in->sh->type) != 8 && type_bytes(in->sh->type) != 4)
             ptx_fail(p, at, "an address needs 8 bytes");
         init_address(p, in, 0);
     } else if (p->tok.kind == TOK_INT && peek_char(p) == '(') {
@@ -284,10 +284,7 @@ static void parse_init(struct parser *p, struct symbol *s, struct shape *sh)
         ptx_fail(p, at, "only .global and .const variables have initial values");
     if (type_bytes(sh->type) > 8)
         ptx_fail(p, at, "a .%s cannot have an initial value", type_name(sh->type));
-    uint32_t whole = sh->elem;
-    sh->elem = type_bytes(sh->type);        /* vectors are written element by element */
     init_list(p, &in, 0);
-    sh->elem = whole;
     if (!s->size)
         s->size = in.pos;
     if (in.cap < s->size) {
@@ -326,8 +323,6 @@ static void declarator(struct parser *p, enum space space, struct symbol attrs, 
     bool known = s->align > 1 || s->size;
     if (known && s->space != space)
         ptx_fail(p, name.s, "'%s' was declared in another state space", s->name);
-    if (known && !s->is_extern && !is_extern && s->init && peek_char(p) == '=')
-        ptx_fail(p, name.s, "'%s' is defined twice", s->name);
     struct symbol before = *s;
     s->space = space;
     s->managed |= attrs.managed;
@@ -340,6 +335,8 @@ static void declarator(struct parser *p, enum space space, struct symbol attrs, 
         s->size = before.size > s->size ? before.size : s->size;
         s->init = before.init;
     }
+    if (before.init && p->tok.kind == '=')
+        ptx_fail(p, name.s, "'%s' is defined twice", s->name);
     if (take(p, '='))
         parse_init(p, s, &sh);
     if (!s->size && !is_extern && sh.ndim)

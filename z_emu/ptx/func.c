@@ -118,7 +118,7 @@ static void parse_instr(struct parser *p)
         if (p->tok.kind != ';')
             ptx_fail(p, p->tok.s, "',' or ';' is expected here");
         uint32_t c = 0;
-        while (c + 1 < form->n && !args_fit(form->cand[c].row, args, n))
+        while (c + 1 < form->n && !args_fit(&form->cand[c], args, n))
             c++;
         proto = form->cand[c].proto;
         proto.guard = guard;
@@ -142,6 +142,7 @@ void skip_pragma(struct parser *p)
 
 static void parse_statement(struct parser *p)
 {
+    p->statement_line = p->tok_line;
     if (p->tok.kind == TOK_WORD && peek_char(p) == ':')
         parse_label(p, p->tok);
     else if (p->tok.kind == TOK_WORD || p->tok.kind == '@')
@@ -360,6 +361,7 @@ void parse_function(struct parser *p)
         p->f = f;
         p->fn = FN(f);
         p->local_top = f->local_bytes;
+        p->statement_line = p->tok_line;
         load_parameters(p, name.s);
         parse_body(p);
         finish_function(p);

@@ -117,7 +117,7 @@ struct parser {
     struct module *m;
     const char *name, *end;
     const char *cur;            /* behind tok */
-    uint32_t line, tok_line;
+    uint32_t line, tok_line, statement_line;
     struct token tok;
     jmp_buf *on_error;
     bool share_rows;            /* registers that are never live together share a row */
@@ -225,7 +225,7 @@ const struct form *form_of(struct parser *p, const char *text, size_t len);
 /* build.c */
 struct instr *emit(struct parser *p, const struct instr *proto, const char *at);
 void build_operands(struct parser *p, struct instr *in, const struct row *row, struct arg *args, uint32_t nargs);
-bool args_fit(const struct row *row, const struct arg *args, uint32_t nargs);
+bool args_fit(const struct candidate *c, const struct arg *args, uint32_t nargs);
 uint32_t constant_row(struct parser *p, uint8_t width, uint64_t bits, struct symbol *sym, bool local);
 void use_symbol(struct parser *p, struct symbol *s);
 void use_function(struct parser *p, struct func *f);     /* is called */
