@@ -236,7 +236,7 @@ static void start_thread(void)
         return;
     ctx.dispatcher_up = true;
     if (pthread_create(&thread, NULL, dispatcher, NULL)) {
-        say("cannot start a thread\n");
+        say("cannot start a thread");
         abort();
     }
 }

@@ -56,6 +56,6 @@ int last_error(bool clear)
 
 int not_supported(const char *name)
 {
-    say("%s is not part of the emulator\n", name);
+    say("%s is not part of the emulator", name);
     return cudaErrorNotSupported;
 }

@@ -187,7 +187,7 @@ int image_load_locked(struct image *im)
     im->error = load(im, err, sizeof err);
     resume_gpu_locked();
     if (im->error) {
-        say("%s\n", err);
+        say("%s", err);
         ptx_free(im->module);
         im->module = NULL;
         return im->error;
@@ -215,7 +215,7 @@ static int open_locked(const void *data, struct image **out)
 {
     static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
     if (!memcmp(data, elf, 4)) {
-        say("a module of machine code was handed over; the emulator runs PTX: load what nvcc -ptx or -fatbin makes\n");
+        say("a module of machine code was handed over; the emulator runs PTX: load what nvcc -ptx or -fatbin makes");
         return cudaErrorNoKernelImageForDevice;
     }
     bool fat = fat_container(data) != NULL;

@@ -77,7 +77,7 @@ static int set_dynamic(struct kernel *k, int value)
 {
     int most = (int)ctx.device->smem_optin - (int)k->func->shared_bytes;
     if (value < 0 || value > most) {
-        say("%s: %d bytes of dynamic shared memory asked for; beside its %u static ones %s has %d\n", k->name, value,
+        say("%s: %d bytes of dynamic shared memory asked for; beside its %u static ones %s has %d", k->name, value,
             k->func->shared_bytes, ctx.device->name, most);
         return cudaErrorInvalidValue;
     }

@@ -58,7 +58,7 @@ static int refuse(const struct kernel_task *t, int error)
         snprintf(why, sizeof why, "the grid is not a multiple of its clusters of %u x %u x %u", t->cluster[0], t->cluster[1], t->cluster[2]);
     else
         snprintf(why, sizeof why, "%s", error_text(error) ? error_text(error) : "?");
-    say("%s<<<(%u, %u, %u), (%u, %u, %u), %u>>> cannot be launched: %s\n", f->name, t->grid[0], t->grid[1], t->grid[2],
+    say("%s<<<(%u, %u, %u), (%u, %u, %u), %u>>> cannot be launched: %s", f->name, t->grid[0], t->grid[1], t->grid[2],
         t->block[0], t->block[1], t->block[2], t->dyn_smem, why);
     return error;
 }
@@ -80,7 +80,7 @@ static int check(const struct kernel_task *t)
         return refuse(t, error);
     if (t->dyn_smem > MAX(allowed, DEFAULT_SMEM - MIN(k->func->shared_bytes, DEFAULT_SMEM))) {
         say("%s wants %u bytes of dynamic shared memory and may have %u: ask for more with "
-            "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, %u)\n", k->name, t->dyn_smem, allowed, t->dyn_smem);
+            "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, %u)", k->name, t->dyn_smem, allowed, t->dyn_smem);
         return cudaErrorInvalidValue;
     }
     if (cluster_size(t->cluster) > 8 && !k->nonportable_cluster)

@@ -22,7 +22,7 @@ struct request {                /* the arguments that the three calls share */
 
 static CUresult bad(const struct request *r, const char *rule, uint64_t value)
 {
-    say("%s: %s (it is %llu)\n", r->call, rule, (unsigned long long)value);
+    say("%s: %s (it is %llu)", r->call, rule, (unsigned long long)value);
     return (CUresult)cudaErrorInvalidValue;
 }
 
