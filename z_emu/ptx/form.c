@@ -119,10 +119,29 @@ static bool parse_shape(const char *s, size_t len, uint16_t size[3])
 
 struct match { const char *bad; const char *why; const struct mod_entry *missing; };    /* where a row failed */
 
+static bool takes(const struct mod_entry *e, enum mod m)
+{
+    return e->set[m / 64] >> m % 64 & 1;
+}
+
+static bool takes_types(const struct mod_entry *e)
+{
+    for (enum mod m = M_NONE + 1; m < M_COUNT; m++)
+        if (effect[m].field == FIELD_type && takes(e, m))
+            return true;
+    return false;
+}
+
+/* The entry that m is for. Types come in the order of their entries: cvt.f16x2.e4m3x2 is not cvt.e4m3x2.f16x2. */
 static int unused_entry(const struct row *r, uint32_t used, enum mod m)
 {
-    for (int i = 0; i < r->nentry; i++)
-        if (!(used >> i & 1) && (r->entry[i].set[m / 64] >> m % 64 & 1))
+    bool is_type = effect[m].field == FIELD_type;
+    int first = 0;
+    for (int i = 0; is_type && i < r->nentry; i++)
+        if (used >> i & 1 && takes_types(&r->entry[i]))
+            first = i + 1;
+    for (int i = first; i < r->nentry; i++)
+        if (!(used >> i & 1) && takes(&r->entry[i], m))
             return i;
     return -1;
 }
