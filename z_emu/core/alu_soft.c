@@ -159,12 +159,14 @@ static bool rounds_up(bool negative, bool odd, uint128_t rest, int width, enum r
     }
 }
 
-/* How many low bits of a finite x the format does not keep: more when x is subnormal there. */
-static int bits_cut(const struct format *f, struct num x)
+/* How many low bits of a finite x the format does not keep: more when x is subnormal there. At most 127: an x for which it
+ * would be more is far below the smallest step, and is shifted down to it. */
+static int bits_cut(const struct format *f, struct num *x)
 {
-    int exponent = x.exponent + NUM_TOP, least = 1 - f->bias;
+    int exponent = x->exponent + NUM_TOP, least = 1 - f->bias;
     int cut = NUM_TOP - f->mantissa + (exponent < least ? least - exponent : 0);
-    return cut < 127 ? cut : 127;       /* 127 and beyond: nothing is kept, all is less than half */
+    if (cut > 127) x->significand = shift_sticky(x->significand, cut - 127);
+    return cut < 127 ? cut : 127;
 }
 
 /* Magnitude code from the kept bits, which include the leading one: a carry moves into the exponent by itself. */
@@ -191,7 +193,7 @@ uint64_t num_encode(const struct format *f, struct num x, enum rounding r, bool 
     if (x.kind == NUM_NAN) return f->nan ? f->nan : f->max;
     if (x.kind == NUM_ZERO) return with_sign(f, x.negative, 0);
     if (x.kind == NUM_INF) return with_sign(f, x.negative, f->inf && !saturate ? f->inf : f->max);
-    int cut = bits_cut(f, x);
+    int cut = bits_cut(f, &x);
     uint64_t kept = (uint64_t)(x.significand >> cut);
     uint128_t rest = x.significand & (((uint128_t)1 << cut) - 1);
     uint64_t code = magnitude_code(f, x, kept + rounds_up(x.negative, kept & 1, rest, cut, r));
@@ -202,7 +204,7 @@ uint64_t num_encode(const struct format *f, struct num x, enum rounding r, bool 
 uint64_t num_encode_random(const struct format *f, struct num x, uint32_t random, int count, bool saturate)
 {
     if (x.kind != NUM_FINITE) return num_encode(f, x, ROUND_ZERO, saturate);
-    int cut = bits_cut(f, x);
+    int cut = bits_cut(f, &x);
     uint64_t kept = (uint64_t)(x.significand >> cut);
     uint128_t rest = x.significand & (((uint128_t)1 << cut) - 1);
     bool carry = (rest + ((uint128_t)random << (cut - count))) >> cut;
