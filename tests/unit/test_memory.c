@@ -1,6 +1,7 @@
 /* test_memory: the address space, what the host does to it, and every access that must be found out. */
 #include "memory_machine.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -112,6 +113,41 @@ static void freed_addresses_rest(void)
         CHECK(a->addr + a->size <= first || first + 5000000 <= a->addr);
         mem_free(g, a->addr);
     }
+    gpu_close(g);
+}
+
+/* Look-ups take no lock: one thread looks for memory that stays while others come and go. */
+struct search { struct gpu *g; struct alloc *stays; volatile bool over; uint64_t missed; };
+static void *search(void *arg)
+{
+    struct search *s = arg;
+    while (!s->over)
+        s->missed += mem_find(s->g, s->stays->addr + 100) != s->stays;
+    return NULL;
+}
+
+static void look_ups_do_not_wait(void)
+{
+    static uint8_t mine[3][5000];
+    struct gpu *g = gpu();
+    struct search s = { .g = g, .stays = mem_register(g, mine[1], 5000) };
+    struct alloc *many[300];
+    pthread_t finder;
+    pthread_create(&finder, NULL, search, &s);
+    for (int i = 0; i < 20000; i++) {
+        struct alloc *below = mem_register(g, mine[0], 5000), *above = mem_register(g, mine[2], 5000);
+        CHECK(below && above);
+        mem_free(g, below->addr), mem_free(g, above->addr);
+        if (i < 300)
+            many[i] = mem_alloc_host(g, 4096, "x");         /* the list outgrows its array */
+        struct alloc *small = mem_alloc(g, 100, "x");
+        mem_free(g, small->addr);
+    }
+    s.over = true;
+    pthread_join(finder, NULL);
+    CHECK_EQ(s.missed, 0);
+    for (int i = 0; i < 300; i++)
+        CHECK(mem_find(g, many[i]->addr) == many[i]);
     gpu_close(g);
 }
 
@@ -340,6 +376,7 @@ TESTS({ fresh_memory_reads_as_poison, "fresh memory reads as poison" },
       { copies_and_fills_do_what_they_say, "copies and fills do what they say" },
       { allocations_are_found_by_any_of_their_bytes, "allocations are found by any of their bytes" },
       { freed_addresses_rest, "freed addresses are not given out again soon" },
+      { look_ups_do_not_wait, "look-ups do not wait for allocations" },
       { addresses_come_round_again, "addresses come round again" },
       { device_memory_ends, "device memory ends where the chip's does" },
       { the_host_cannot_touch_device_addresses, "the host cannot touch device addresses" },

@@ -1,7 +1,7 @@
 /* core/memory.c: the address space of one gpu: who has which addresses.
  *
- * Freed addresses are not given out again until all others have been: a use after free is then found in the
- * granule table, which still names the allocation that was there. Its bytes are gone: poison, for whoever asks. */
+ * Freed addresses are not given out again until all others have been. A use after free is found in the granule
+ * table, which goes on naming what was there until some thousands more have been freed. */
 #define _GNU_SOURCE
 #include "core/memory.h"
 
@@ -9,7 +9,8 @@
 #include <sys/mman.h>
 
 enum { SMALL = 1 << 16,         /* below this, bytes come from calloc */
-       HOST_GHOSTS = 64 };      /* freed host allocations that are remembered */
+       HOST_GHOSTS = 64,        /* freed host allocations that are remembered */
+       DEVICE_GHOSTS = 4096, GHOST_BYTES = 16 << 20 };
 
 /* ---------------------------------------------------------------- the range */
 
@@ -43,6 +44,23 @@ static bool reserve(struct memory *m)
     return false;
 }
 
+/* Room in the host list for one more. */
+static bool hosts_grow(struct memory *m)
+{
+    struct host_list *old = m->hosts;
+    if (old && old->n < old->room)
+        return true;
+    uint32_t n = old ? old->n : 0, room = n ? 2 * n : 64;
+    struct host_list *l = malloc(sizeof *l + room * sizeof *l->alloc);
+    if (!l)
+        return false;
+    l->older = old, l->n = n, l->room = room;
+    if (old)
+        memcpy(l->alloc, old->alloc, n * sizeof *l->alloc);
+    __atomic_store_n(&m->hosts, l, __ATOMIC_RELEASE);
+    return true;
+}
+
 struct memory *mem_open(const struct device *d)
 {
     struct memory *m = calloc(1, sizeof *m);
@@ -50,9 +68,8 @@ struct memory *mem_open(const struct device *d)
         return NULL;
     m->capacity = d->global_bytes;
     m->smem_reserved = d->smem_reserved;
-    m->hosts = calloc(1, sizeof *m->hosts);
     pthread_mutex_init(&m->lock, NULL);
-    if (!m->hosts || !reserve(m)) {
+    if (!hosts_grow(m) || !reserve(m)) {
         free(m->hosts), free(m);
         return NULL;
     }
@@ -127,16 +144,12 @@ static void granules_set(struct memory *m, uint64_t from, uint64_t n, struct all
         __atomic_store_n(&m->granule[g], a, __ATOMIC_RELEASE);
 }
 
-/* Forgets the freed allocations in [from, from + n). */
-static void granules_recycle(struct memory *m, uint64_t from, uint64_t n)
+static void granules_clear(struct memory *m, const struct alloc *a)
 {
-    for (uint64_t g = from; g < from + n; g++) {
-        struct alloc *a = m->granule[g];
-        if (!a)
-            continue;
-        granules_set(m, (a->addr - m->base) >> GRANULE_BITS, granules_of(a->size), NULL);
-        alloc_delete(a);
-    }
+    uint64_t from = (a->addr - m->base) >> GRANULE_BITS;
+    for (uint64_t g = from; g < from + granules_of(a->size); g++)
+        if (m->granule[g] == a)                 /* not when others have them by now */
+            granules_set(m, g, 1, NULL);
 }
 
 /* n granules without a live allocation from `from` on and below `end`; 0: none. */
@@ -160,7 +173,7 @@ static uint64_t find_room(struct memory *m, uint64_t n)
     if (!g)
         g = find_run(m, first, m->ngranules, n);
     if (g) {
-        granules_recycle(m, g, n);
+        granules_set(m, g, n, NULL);
         m->cursor = g + n;
         m->reached = m->cursor > m->reached ? m->cursor : m->reached;
     }
@@ -198,6 +211,32 @@ struct alloc *mem_alloc(struct gpu *g, size_t size, const char *what)
     return a;
 }
 
+static size_t bytes_kept(const struct alloc *a) { return a->size < SMALL ? 2 * a->size : 0; }
+
+static void forget_oldest(struct memory *m)
+{
+    struct alloc *a = m->oldest;
+    m->oldest = a->next;
+    m->newest = m->oldest ? m->newest : NULL;
+    m->nfreed--;
+    m->kept -= bytes_kept(a);
+    granules_clear(m, a);
+    alloc_delete(a);
+}
+
+static void remember(struct memory *m, struct alloc *a)
+{
+    if (m->newest)
+        m->newest->next = a;
+    else
+        m->oldest = a;
+    m->newest = a;
+    m->nfreed++;
+    m->kept += bytes_kept(a);
+    while (m->nfreed > DEVICE_GHOSTS || m->kept > GHOST_BYTES)
+        forget_oldest(m);
+}
+
 /* The bytes of a big one are dropped but stay mapped: what still flies towards them lands harmlessly. */
 static void device_free(struct memory *m, struct alloc *a)
 {
@@ -210,17 +249,19 @@ static void device_free(struct memory *m, struct alloc *a)
         madvise(a->host, a->size, MADV_DONTNEED);
         madvise(a->init, a->size, MADV_DONTNEED);
     }
+    remember(m, a);
 }
 
 /* ---------------------------------------------------------------- host memory */
 
 /* First entry that ends behind addr. */
-static uint32_t host_index(const struct host_list *l, uint64_t addr)
+static uint32_t host_index(const struct host_list *l, uint32_t n, uint64_t addr)
 {
-    uint32_t lo = 0, hi = l->n;
+    uint32_t lo = 0, hi = n;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (l->alloc[mid]->addr + l->alloc[mid]->size <= addr)
+        const struct alloc *a = __atomic_load_n(&l->alloc[mid], __ATOMIC_RELAXED);
+        if (a->addr + a->size <= addr)
             lo = mid + 1;
         else
             hi = mid;
@@ -230,32 +271,45 @@ static uint32_t host_index(const struct host_list *l, uint64_t addr)
 
 struct alloc *host_at(const struct memory *m, uint64_t addr)
 {
-    const struct host_list *l = __atomic_load_n(&m->hosts, __ATOMIC_ACQUIRE);
-    uint32_t i = host_index(l, addr);
-    return i < l->n && addr >= l->alloc[i]->addr ? l->alloc[i] : NULL;
+    for (;;) {
+        uint32_t edits = __atomic_load_n(&m->edits, __ATOMIC_ACQUIRE);
+        const struct host_list *l = __atomic_load_n(&m->hosts, __ATOMIC_ACQUIRE);
+        uint32_t n = __atomic_load_n(&l->n, __ATOMIC_ACQUIRE), i = host_index(l, n, addr);
+        struct alloc *a = i < n ? __atomic_load_n(&l->alloc[i], __ATOMIC_RELAXED) : NULL;
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (!(edits & 1) && __atomic_load_n(&m->edits, __ATOMIC_RELAXED) == edits)
+            return a && addr >= a->addr ? a : NULL;
+    }
 }
 
-/* Publishes the list with `a` in it and without the ghosts that it overlaps, or that are too many. */
+static bool overlap(const struct alloc *a, const struct alloc *b)
+{
+    return b->addr < a->addr + a->size && a->addr < b->addr + b->size;
+}
+
+/* Drops the ghosts that `a` overlaps, and those that are too many, and puts `a` in its place. */
+static void hosts_edit(struct host_list *l, struct alloc *a)
+{
+    uint32_t ghosts = 0, n = 0, at;
+    for (uint32_t i = 0; i < l->n; i++) {
+        struct alloc *b = l->alloc[i];
+        if (!b->freed || (++ghosts <= HOST_GHOSTS && !overlap(a, b)))
+            __atomic_store_n(&l->alloc[n++], b, __ATOMIC_RELAXED);
+    }
+    for (at = n; at > 0 && l->alloc[at - 1]->addr > a->addr; at--)
+        __atomic_store_n(&l->alloc[at], l->alloc[at - 1], __ATOMIC_RELAXED);
+    __atomic_store_n(&l->alloc[at], a, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->n, n + 1, __ATOMIC_RELEASE);
+}
+
 static bool host_insert(struct memory *m, struct alloc *a)
 {
-    struct host_list *old = m->hosts;
-    struct host_list *l = malloc(sizeof *l + (old->n + 1) * sizeof *l->alloc);
-    uint32_t ghosts = 0, n = 0;
-    bool placed = false;
-    if (!l)
+    if (!hosts_grow(m))
         return false;
-    for (uint32_t i = 0; i < old->n; i++) {
-        struct alloc *b = old->alloc[i];
-        if (b->freed && (++ghosts > HOST_GHOSTS || (b->addr < a->addr + a->size && a->addr < b->addr + b->size)))
-            continue;           /* not deleted: a kernel may be looking at it */
-        if (!placed && b->addr > a->addr)
-            l->alloc[n++] = a, placed = true;
-        l->alloc[n++] = b;
-    }
-    if (!placed)
-        l->alloc[n++] = a;
-    l->n = n, l->older = old;
-    __atomic_store_n(&m->hosts, l, __ATOMIC_RELEASE);
+    __atomic_store_n(&m->edits, m->edits + 1, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    hosts_edit(m->hosts, a);
+    __atomic_store_n(&m->edits, m->edits + 1, __ATOMIC_RELEASE);
     return true;
 }
 
@@ -346,7 +400,14 @@ void mem_close(struct memory *m)
 {
     if (!m)
         return;
-    granules_recycle(m, 0, m->reached);
+    while (m->oldest)
+        forget_oldest(m);
+    for (uint64_t g = 0; g < m->reached; g++)
+        if (m->granule[g]) {
+            struct alloc *a = m->granule[g];
+            granules_clear(m, a);
+            alloc_delete(a);
+        }
     hosts_close(m);
     munmap(m->granule, m->ngranules * sizeof *m->granule);
     munmap((void *)(uintptr_t)m->base, m->bytes);

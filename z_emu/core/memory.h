@@ -23,9 +23,11 @@ enum { POISON = 0xff, GRANULE_BITS = 16 };
 #define GRANULE ((uint64_t)1 << GRANULE_BITS)
 #define WINDOW ((uint64_t)1 << 32)
 
-struct host_list {              /* host memory that the device may use, by address; replaced whole, never edited */
-    uint32_t n;
-    struct host_list *older;    /* kept for those who still read it */
+/* Host memory that the device may use, by address. Edited under the lock; readers take none, and look again when
+ * memory->edits has changed meanwhile, or is odd: an edit is under way. */
+struct host_list {
+    struct host_list *older;    /* outgrown, kept because a reader may be in it */
+    uint32_t n, room;
     struct alloc *alloc[];
 };
 
@@ -38,7 +40,11 @@ struct memory {
     uint64_t capacity, used;    /* bytes of device memory */
     uint32_t smem_reserved;
     struct host_list *hosts;
-    struct alloc *all_hosts;    /* those too that are in no list any more */
+    uint32_t edits;
+    struct alloc *all_hosts;    /* those too that are not in the list any more, by `next` */
+    struct alloc *oldest, *newest;      /* freed device memory that is remembered, by `next` */
+    uint32_t nfreed;
+    size_t kept;                /* bytes that it still holds */
     pthread_mutex_t lock;       /* for those who allocate and free; look-ups take none */
 };
 
@@ -49,7 +55,7 @@ static inline struct alloc *granule_at(const struct memory *m, uint64_t addr)
     return g < m->ngranules ? __atomic_load_n(&m->granule[g], __ATOMIC_ACQUIRE) : NULL;
 }
 
-struct alloc *host_at(const struct memory *m, uint64_t addr);      /* live or freed, NULL: none */
+struct alloc *host_at(const struct memory *m, uint64_t addr);   /* live or freed, NULL: none */
 /* The allocation nearest to addr, live ones first, for messages. */
 struct alloc *alloc_near(const struct memory *m, uint64_t addr);
 /* Looks whether all of it has been written by now; called once per `size` bytes of checked reads. */
