@@ -7,6 +7,7 @@ import subprocess
 
 import abi
 import command_lines
+import fatbins
 import tidy
 import wrong
 from __main__ import Case
@@ -14,7 +15,7 @@ from __main__ import Case
 
 def all_cases():
     return (unit_cases() + program_cases('api') + fault_cases() + conformance_cases() + rung_cases() + wrong_cases()
-            + abi.cases() + command_lines.cases() + speed_cases() + sanitizer_cases() + tidy.cases())
+            + abi.cases() + fatbins.cases() + command_lines.cases() + speed_cases() + sanitizer_cases() + tidy.cases())
 
 
 def names(folder, extension):

@@ -132,6 +132,15 @@ static void parameters(void)
     many_parameters<<<1, 1>>>(7, 800.0, b, 9, out, make_float4(0, 0, 0, 1000));
     OK(cudaDeviceSynchronize());
     EXPECT(*out == 7 + 800 + 3 + 40 + 5 + 60 + 9 + 1000);
+    *out = 0;
+    char a = 7;                                 /* the call that <<<...>>> was before CUDA 12.8 */
+    double eight_hundred = 800.0;
+    short nine = 9;
+    float4 e = make_float4(0, 0, 0, 1000);
+    void *args[] = {&a, &eight_hundred, &b, &nine, &out, &e};
+    OK(cudaLaunchKernel((const void *)many_parameters, dim3(1), dim3(1), args, 0, 0));
+    OK(cudaDeviceSynchronize());
+    EXPECT(*out == 7 + 800 + 3 + 40 + 5 + 60 + 9 + 1000);
     double *d;
     OK(cudaMallocManaged(&d, 32 * sizeof *d));
     fill_with<double, 7><<<1, 32>>>(d, 2.5);
