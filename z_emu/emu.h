@@ -362,6 +362,7 @@ struct frame {                  /* one activation of a function */
     uint32_t return_pc;         /* in the caller */
     uint32_t refs;              /* splits in this frame or below */
     uint32_t local_base;        /* first byte of its .local in each thread's local memory */
+    uint32_t rank;              /* in the cluster: in the constants that are shared addresses */
     uint32_t *stack;            /* alloca: each lane's stack pointer; NULL while it has asked for nothing (core/stack.c) */
     _Alignas(64) uint8_t regs[];
 };
@@ -511,7 +512,7 @@ void cp_async_close(struct warp *w);        /* when the CTA's memory goes */
 
 /* ---- numerics shared by mma, wgmma and tcgen05 (unit/mma_math.c, unit/mma_tile.c) */
 
-enum mma_round { MMA_F32, MMA_F32_13, MMA_F16 };        /* truncated to f32, to 13 bits of fraction; nearest f16 */
+enum mma_round { MMA_TO_F32, MMA_TO_F32_13, MMA_TO_F16 };       /* truncated to f32, to 13 bits of fraction; nearest f16 */
 
 /* How a chip adds up one output. In each fused step the sum of `step` products and the accumulator is aligned to the
  * largest exponent, cut off below `fraction` bits and rounded (ptx-isa: unspecified; measured). */
@@ -519,7 +520,7 @@ struct mma_how { int fraction, step; enum mma_round round; };
 
 /* One tile, D = A * B + C. a: m rows of k elements, b: n rows of k (both K-major, without gaps; e2m1 two to a byte, or
  * MMA_E2M1_BYTE), c and d: m rows of n, `stride` floats apart; c NULL: zero; c == d is allowed. k is a multiple of
- * how->step. For MMA_F16 c and d hold f16 values as floats. */
+ * how->step. For MMA_TO_F16 c and d hold f16 values as floats. */
 void mma_tile_f32(const void *a, enum type atype, const void *b, enum type btype, const float *c, float *d,
                   size_t stride, int m, int n, int k, const struct mma_how *how);
 /* The same for u8, s8, u4, s4: exact, then wrapped or (saturate) clamped to s32. */

@@ -26,6 +26,7 @@ struct machine {
     struct module *m;
     struct alloc *a, *b;
     enum fault_id fault;
+    uint32_t cluster;           /* CTAs in each; 0 is 1 */
     char said[8192];
 };
 
@@ -72,9 +73,9 @@ static inline void machine_close(struct machine *x)
 /* Runs k(a, b, n) and keeps what goes to stderr meanwhile. */
 static inline void run(struct machine *x, uint32_t ctas, uint32_t threads, uint32_t n)
 {
-    uint32_t grid[3] = { ctas, 1, 1 }, block[3] = { threads, 1, 1 }, one[3] = { 1, 1, 1 };
+    uint32_t grid[3] = { ctas, 1, 1 }, block[3] = { threads, 1, 1 }, per[3] = { x->cluster ? x->cluster : 1, 1, 1 };
     struct { uint64_t a, b; uint32_t n; } params = { x->a->addr, x->b->addr, n };
-    struct launch *l = launch_new(x->g, ptx_func(x->m, "k"), grid, block, one, 0, &params);
+    struct launch *l = launch_new(x->g, ptx_func(x->m, "k"), grid, block, per, 0, &params);
     FILE *ear = tmpfile();
     int kept = dup(2);
     fflush(stderr);

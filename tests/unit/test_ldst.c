@@ -221,6 +221,37 @@ static void addresses_map_into_a_cluster_of_one(void)
     machine_close(&x);
 }
 
+/* Address of a variable: this CTA's, also in the cluster's window. The kernel leaves (own rank by getctarank, what the
+ * peer wrote, what st.shared::cluster wrote to s, what a generic store to the peer left). */
+static void a_variable_belongs_to_its_cta(void)
+{
+    struct machine x = machine(".shared .align 16 .b8 s[256];",
+        "mov.u32 %r10, %cluster_ctarank; xor.b32 %r11, %r10, 1; add.u32 %r12, %r10, 100; st.shared.u32 [s], %r12; st.shared::cluster.u32 [s+4], %r12;\n"
+        "mov.u64 %rd10, s; cvta.shared.u64 %rd10, %rd10; mapa.u64 %rd11, %rd10, %r11; st.u32 [%rd11+8], %r12;\n"
+        "barrier.cluster.arrive; barrier.cluster.wait;\n"
+        "mov.u32 %r13, s; getctarank.shared::cluster.u32 %r20, %r13; mapa.shared::cluster.u32 %r14, %r13, %r11; ld.shared::cluster.u32 %r21, [%r14];\n"
+        "ld.shared.u32 %r22, [s+4]; ld.shared.u32 %r23, [%r13+8]; mul.wide.u32 %rd12, %r2, 16; add.u64 %rd12, %rd12, %rd0;\n"
+        "st.global.v4.u32 [%rd12], {%r20, %r21, %r22, %r23}; isspacep.shared::cta %p1, %rd11; @%p1 trap; isspacep.shared::cluster %p2, %rd11; @!%p2 trap;\n"
+        "barrier.cluster.arrive; barrier.cluster.wait;");
+    x.cluster = 2;
+    run(&x, 8, 1, 0);
+    expect_ok(&x);
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t rank = i % 2, want[4] = { rank, 101 - rank, 100 + rank, 101 - rank };
+        CHECK(memcmp(x.a->host + 16 * i, want, 16) == 0);
+    }
+    x.cluster = 1;                                          /* a frame that was of rank 1 begins anew */
+    run(&x, 8, 1, 0);
+    CHECK_EQ(x.fault, FAULT_BAD_OPERAND);
+    machine_close(&x);
+    x = machine(".shared .align 16 .b8 s[256];", "mov.u32 %r10, s; xor.b32 %r10, %r10, 0x1000000; st.shared.u32 [%r10], %r1;");
+    x.cluster = 2;
+    run(&x, 2, 1, 0);
+    CHECK_EQ(x.fault, FAULT_OUT_OF_BOUNDS);
+    expect_said(&x, "that needs .shared::cluster");
+    machine_close(&x);
+}
+
 /* ------------------------------------------------------------------ orders, hints, fences */
 
 static const char *const accepted[] = {
@@ -305,6 +336,7 @@ TESTS({ loads_extend_to_their_register, "loads extend to their register, in ever
       { generic_addresses_reach_every_space, "generic addresses reach every space" },
       { spaces_are_told_apart, "isspacep tells the spaces apart" },
       { addresses_map_into_a_cluster_of_one, "mapa and getctarank know the cluster" },
+      { a_variable_belongs_to_its_cta, "a shared variable belongs to its CTA, in a cluster too" },
       { every_form_is_accepted, "every order, hint and fence is accepted" },
       { strong_accesses_keep_their_values, "strong accesses keep their values and their lanes" },
       { the_stack_gives_and_takes_back, "the stack gives and takes back" })

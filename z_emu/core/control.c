@@ -91,7 +91,7 @@ static int enter(struct warp *w, const struct instr *in, const struct func *f)
     const struct operand *args = &in->opnd[1];
     for (uint32_t i = 0; args->kind == O_VEC && i < args->n && i < f->nparam; i++)
         copy_slot(w, s->mask, base + f->param[i].offset, caller->local_base + (uint32_t)args->elem[i].imm, f->param[i].size);
-    struct frame *callee = frame_new(w->cta->sm, f, caller, base);
+    struct frame *callee = frame_new(w->cta, f, caller, base);
     callee->return_pc = s->pc;
     split_enter(w, s, callee);
     s->pc = 0;

@@ -145,7 +145,7 @@ int split_exit(struct warp *w, uint32_t mask);
 /* Puts the running split to sleep without writing a text; it goes on behind the instruction when woken. */
 void split_block(struct warp *w, const void *object, uint64_t until, const char *what);
 void split_enter(struct warp *w, struct split *s, struct frame *f);     /* calls and returns */
-struct frame *frame_new(struct sm *sm, const struct func *f, struct frame *parent, uint32_t local_base);
+struct frame *frame_new(const struct cta *c, const struct func *f, struct frame *parent, uint32_t local_base);
 void frame_release(struct sm *sm, struct frame *f);
 exec_fn exec_aligned, exec_stall;               /* wrappers around in->inner */
 

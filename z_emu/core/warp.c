@@ -30,6 +30,27 @@ static void place_locals(struct frame *f)
     }
 }
 
+/* In a cluster an address of shared memory names its CTA: the rank stands in its bits 24 and up. */
+static void place_shared(struct frame *f, uint32_t rank)
+{
+    const struct func *fn = f->func;
+    if (f->rank == rank)
+        return;
+    f->rank = rank;
+    for (uint32_t i = fn->nconst_local; i < fn->nconstant; i++) {
+        const struct constant *c = &fn->constant[i];
+        const uint8_t *image = fn->const_image + (c->row - fn->const_row);
+        if (!c->sym || c->sym->kind != SYM_VAR || c->sym->space != SP_SHARED_CTA)
+            continue;
+        for (int lane = 0; lane < WARP; lane++) {
+            if (c->width == 8)
+                ((uint64_t *)(f->regs + c->row))[lane] = ((const uint64_t *)image)[lane] + ((uint64_t)rank << 24);
+            else
+                ((uint32_t *)(f->regs + c->row))[lane] = ((const uint32_t *)image)[lane] + (rank << 24);
+        }
+    }
+}
+
 static struct frame *frame_alloc(const struct func *f)
 {
     size_t size = sizeof(struct frame) + f->frame_bytes;
@@ -42,9 +63,9 @@ static struct frame *frame_alloc(const struct func *f)
     return fr;
 }
 
-struct frame *frame_new(struct sm *sm, const struct func *f, struct frame *parent, uint32_t local_base)
+struct frame *frame_new(const struct cta *c, const struct func *f, struct frame *parent, uint32_t local_base)
 {
-    struct frame **at = &sm->spare_frame;
+    struct frame **at = &c->sm->spare_frame;
     while (*at && (*at)->func != f)
         at = &(*at)->parent;
     struct frame *fr = *at;
@@ -57,6 +78,7 @@ struct frame *frame_new(struct sm *sm, const struct func *f, struct frame *paren
     fr->refs = 1;
     fr->local_base = local_base;
     place_locals(fr);
+    place_shared(fr, c->cluster_rank);
     return fr;
 }
 
@@ -558,7 +580,7 @@ void warp_start(struct warp *w, struct cta *c, uint32_t id, uint32_t lanes)
     w->born = lanes;
     w->patience = PATIENCE;
     w->now = c->sm->now;
-    struct split first = { .mask = lanes, .rpc = NO_RPC, .frame = frame_new(c->sm, c->launch->func, NULL, 0) };
+    struct split first = { .mask = lanes, .rpc = NO_RPC, .frame = frame_new(c, c->launch->func, NULL, 0) };
     split_new(w, &first, lanes);
     first.frame->refs = 1;                      /* the split alone holds it */
 }
