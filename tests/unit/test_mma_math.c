@@ -59,11 +59,11 @@ static float round_reference(long double v, enum mma_round round)
     int e;
     frexpl(v, &e);
     e--;
-    if (round == MMA_F16) {
+    if (round == MMA_TO_F16) {
         long double quantum = ldexpl(1, (e > -14 ? e : -14) - 10), r = nearbyintl(v / quantum) * quantum;
         return r == 0 ? 0 : fabsl(r) >= 65536 ? (float)copysignl(INFINITY, r) : (float)r;
     }
-    long double quantum = ldexpl(1, (e > -126 ? e : -126) - (round == MMA_F32 ? 23 : 13));
+    long double quantum = ldexpl(1, (e > -126 ? e : -126) - (round == MMA_TO_F32 ? 23 : 13));
     long double r = truncl(v / quantum) * quantum;
     return r == 0 ? 0 : fabsl(r) >= 0x1p128L ? (float)copysignl(INFINITY, r) : (float)r;
 }
@@ -217,7 +217,7 @@ static void try_tile(enum type at, enum type bt, enum input in, int k, const str
     for (int i = 0; i < N * k; i++)
         put(bt, bbytes, i, b[i / k][i % k] = make(fb, in));
     for (int i = 0; i < M * N; i++)
-        c[i / N][i % N] = how->round == MMA_F16 ? round_reference(make_c(MODERATE), MMA_F16) : make_c(in);
+        c[i / N][i % N] = how->round == MMA_TO_F16 ? round_reference(make_c(MODERATE), MMA_TO_F16) : make_c(in);
     mma_tile_f32(abytes, at, bbytes, bt, c[0], d[0], N, M, N, k, how);
     for (int i = 0; i < M * N; i++) {
         float want = c[i / N][i % N];
@@ -244,16 +244,16 @@ static void tiles_equal_the_reference(void)
 {
     static const enum type types[] = { T_F16, T_BF16, T_TF32, T_E5M2, T_E4M3, T_E3M2, T_E2M3, T_E2M1 };
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        try_types(types[i], types[i], &(struct mma_how){ 25, 16, MMA_F32 }, 16);
-        try_types(types[i], types[i], &(struct mma_how){ 25, 8, MMA_F32 }, 8);
-        try_types(types[i], types[i], &(struct mma_how){ 24, 8, MMA_F32 }, 16);
-        try_types(types[i], types[i], &(struct mma_how){ 24, 4, MMA_F32 }, 8);
-        try_types(types[i], types[i], &(struct mma_how){ 25, 32, MMA_F16 }, 32);
-        try_types(types[i], types[i], &(struct mma_how){ 13, 32, MMA_F32_13 }, 32);
-        try_types(types[i], types[i], &(struct mma_how){ 13, 16, MMA_F16 }, 32);
+        try_types(types[i], types[i], &(struct mma_how){ 25, 16, MMA_TO_F32 }, 16);
+        try_types(types[i], types[i], &(struct mma_how){ 25, 8, MMA_TO_F32 }, 8);
+        try_types(types[i], types[i], &(struct mma_how){ 24, 8, MMA_TO_F32 }, 16);
+        try_types(types[i], types[i], &(struct mma_how){ 24, 4, MMA_TO_F32 }, 8);
+        try_types(types[i], types[i], &(struct mma_how){ 25, 32, MMA_TO_F16 }, 32);
+        try_types(types[i], types[i], &(struct mma_how){ 13, 32, MMA_TO_F32_13 }, 32);
+        try_types(types[i], types[i], &(struct mma_how){ 13, 16, MMA_TO_F16 }, 32);
     }
-    try_types(T_E4M3, T_E5M2, &(struct mma_how){ 25, 32, MMA_F32 }, 32);
-    try_types(T_E3M2, T_E4M3, &(struct mma_how){ 25, 32, MMA_F32 }, 32);
+    try_types(T_E4M3, T_E5M2, &(struct mma_how){ 25, 32, MMA_TO_F32 }, 32);
+    try_types(T_E3M2, T_E4M3, &(struct mma_how){ 25, 32, MMA_TO_F32 }, 32);
 }
 
 /* ---- the boundary that was measured on a chip: 2^-25 below the largest term survives, 2^-26 does not */
@@ -262,7 +262,7 @@ static float one_product(float a, float b, float a2, float b2, float c, int frac
 {
     uint16_t x[16] = { mma_half_bits(a), mma_half_bits(a2) }, y[16] = { mma_half_bits(b), mma_half_bits(b2) };
     float d;
-    mma_tile_f32(x, T_F16, y, T_F16, &c, &d, 1, 1, 1, 16, &(struct mma_how){ fraction, 16, MMA_F32 });
+    mma_tile_f32(x, T_F16, y, T_F16, &c, &d, 1, 1, 1, 16, &(struct mma_how){ fraction, 16, MMA_TO_F32 });
     return d;
 }
 
@@ -303,7 +303,7 @@ static void zero_has_no_sign(void)
         b[i] = 0xbc00;
     for (int i = 0; i < 4 * 16; i++)
         c[i] = -0.0f;
-    mma_tile_f32(a, T_F16, b, T_F16, c, d, 16, 4, 16, 16, &(struct mma_how){ 25, 16, MMA_F32 });
+    mma_tile_f32(a, T_F16, b, T_F16, c, d, 16, 4, 16, 16, &(struct mma_how){ 25, 16, MMA_TO_F32 });
     for (int i = 0; i < 4 * 16; i++)
         CHECK_EQ(code_of(d[i]), 0);
 }
@@ -318,7 +318,7 @@ static void a_tile_may_be_added_in_place(void)
         b[i] = (uint16_t)any();
     for (int i = 0; i < 16 * 32; i++)
         c[i] = make_c(ANY_BITS);
-    struct mma_how how = { 25, 16, MMA_F32 };
+    struct mma_how how = { 25, 16, MMA_TO_F32 };
     mma_tile_f32(a, T_F16, b, T_F16, c, d, 32, 16, 32, 16, &how);
     mma_tile_f32(a, T_F16, b, T_F16, c, c, 32, 16, 32, 16, &how);
     CHECK(memcmp(c, d, sizeof c) == 0);

@@ -39,6 +39,44 @@ static inline struct place fragment_c(int lane, int i)
     return (struct place){ .row = lane / 4 + 8 * (i / 2), .col = (lane % 4) * 2 + i % 2 };
 }
 
+/* ---- wmma: the ISA leaves its fragments open. They are here what chips from sm_80 on have (the loads that ptxas
+ * makes of wmma.load show it): mma fragments side by side. One of A and B is cut into fragments of A's kind (`tall`
+ * of them, 16 rows each), the other into fragments of B's kind (`flat`, 8 columns each); C is tall x flat fragments.
+ * In m8n32k16 the roles are turned: B's columns are the rows, C is held transposed. f16 A and B have 8 registers
+ * whatever the shape; those too many repeat the first. */
+
+struct wmma_cut { int m, k, tall, flat; bool turned; };         /* m: rows of a tall fragment, 16 or 8 */
+enum wmma_matrix { WMMA_A, WMMA_B, WMMA_C };
+
+static inline struct place wmma_turn(const struct wmma_cut *c, struct place p)
+{
+    return c->turned ? (struct place){ p.col, p.row } : p;
+}
+
+/* Element i of a lane; `per` elements in a register (of C: 1 or 2, which changes nothing). */
+static inline struct place wmma_fragment(const struct wmma_cut *c, enum wmma_matrix matrix, int lane, int i, int per)
+{
+    int each;
+    struct place p;
+    if (matrix == WMMA_C) {
+        each = c->m / 4;
+        p = fragment_c(lane, i % each);
+        if (c->tall > 1)
+            p.row += c->m * (i / each);
+        else
+            p.col += 8 * (i / each);
+    } else if ((matrix == WMMA_A) != c->turned) {
+        each = c->m * c->k / 32;
+        p = fragment_a(lane, i % each, c->m, per);
+        p.row += c->m * (i / each);
+    } else {
+        each = 8 * c->k / 32;
+        p = fragment_b(lane, i % each, per);
+        p.col += 8 * (i / each);
+    }
+    return wmma_turn(c, p);
+}
+
 /* ---- mma.m8n8k4 on f16: four multiplications at once, each by eight lanes */
 
 static inline int fragment_884_which(int lane) { return lane % 16 / 4; }

@@ -58,4 +58,56 @@ void mma_block(const struct mma_block *b);
 /* d = c + x * y in f32, for inputs that make that exact. Four rows of k, k rows of lanes. */
 void mma_four_rows(const float *x, const float (*y)[LANES], int k, const float (*c)[LANES], float (*d)[LANES]);
 
+float mma_nearest_half(double v);
+
+/* One output's terms, significand * 2^(exponent - point), added up as `how` says (step aside). */
+struct mma_terms { int n; int64_t significand[MMA_K + 1]; int exponent[MMA_K + 1], point[MMA_K + 1]; };
+void mma_add_term(struct mma_terms *t, int64_t significand, int point, int exponent);
+void mma_add_c(struct mma_terms *t, float c);
+float mma_sum_of(const struct mma_terms *t, const struct mma_how *how);
+
+/* What differs between chips: the last row of the table whose cc is not above the chip's (mma_chip.c). */
+enum mma_fp8 { FP8_NONE, FP8_NATIVE, FP8_THROUGH_F16 };
+struct mma_chip {
+    uint32_t cc;
+    uint8_t fraction;           /* bits below the largest term, all types but fp8 */
+    bool halves;                /* the longest k is added in two steps */
+    uint8_t fp8, fp8_fraction;
+};
+const struct mma_chip *mma_chip(const struct warp *w);
+
+/* ---- one instruction's operands (mma_operands.c) */
+
+enum { MMA_ELEMENTS = 16 * MMA_K };
+
+/* The steps in which an instruction adds up its k products, and where they end up. */
+struct mma_chain {
+    struct mma_how how;         /* step: products in a step, as they are; padded for mma_block */
+    int steps, padded;
+    bool by_element;            /* the first step takes the lower elements of every register (fp8 through f16) */
+    bool apart;                 /* the steps start from zero, C is added last, rounded to nearest */
+};
+struct mma_chain mma_chain(const struct mma_chip *chip, enum type a, enum type d, int k, int products);
+
+/* A warp's matrices, unpacked: A's rows are the lanes of mma_block, B's columns its rows. */
+struct mma_matrices {
+    float x[8 * MMA_K];                 /* by step, column, k */
+    float y[MMA_K][LANES];              /* by step, k; row */
+    float c[8][LANES], d[8][LANES];     /* column, row */
+};
+
+/* The register rows of an operand, vector or single; at most `max`. Returns how many it has. */
+int mma_registers(struct warp *w, const struct operand *o, uint32_t **reg, int max);
+static inline bool mma_has_registers(const struct operand *o, int n) { return o->kind == O_VEC ? o->n == n : n == 1; }
+void mma_load_a(uint32_t *const *reg, enum type t, int m, int k, const struct mma_chain *chain,
+                struct mma_matrices *to);
+void mma_load_b(uint32_t *const *reg, enum type t, int k, const struct mma_chain *chain, struct mma_matrices *to);
+void mma_load_c(uint32_t *const *reg, enum type t, int m, struct mma_matrices *to);
+void mma_store_d(uint32_t *const *reg, enum type t, int m, const struct mma_matrices *from, uint32_t mask);
+/* What sparse and scaled forms have besides; as in struct mma_block. */
+struct mma_extra { const uint8_t (*absent)[LANES]; const int32_t *xscale, *yscale; };
+/* D = A * B + C along the chain. extra: NULL, nothing. */
+void mma_run(const struct mma_chain *chain, enum type a, enum type b, struct mma_matrices *m,
+             const struct mma_extra *extra);
+
 #endif

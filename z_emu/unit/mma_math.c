@@ -82,9 +82,9 @@ static float to_half(int64_t m, int exponent)
 
 static float rounded(int64_t m, int exponent, enum mma_round round)
 {
-    if (round == MMA_F16)
+    if (round == MMA_TO_F16)
         return to_half(m, exponent);
-    return toward_zero(m, exponent, round == MMA_F32 ? 23 : 13);
+    return toward_zero(m, exponent, round == MMA_TO_F32 ? 23 : 13);
 }
 
 /* A number as significand * 2^(exponent - 23). */
@@ -108,10 +108,20 @@ static int64_t shifted(int64_t v, int shift)
     return v < 0 ? -(-v >> shift) : v >> shift;
 }
 
-/* The terms of one output; the last is C's. */
-struct terms { int n; int64_t significand[MMA_K + 1]; int exponent[MMA_K + 1]; int point[MMA_K + 1]; };
+void mma_add_term(struct mma_terms *t, int64_t significand, int point, int exponent)
+{
+    t->significand[t->n] = significand;
+    t->point[t->n] = point;
+    t->exponent[t->n++] = exponent;
+}
 
-static float sum_of(const struct terms *t, const struct mma_how *how)
+void mma_add_c(struct mma_terms *t, float c)
+{
+    struct parts p = parts_of(c, -126);
+    mma_add_term(t, p.significand, 23, p.exponent);
+}
+
+float mma_sum_of(const struct mma_terms *t, const struct mma_how *how)
 {
     int top = t->exponent[0];
     for (int i = 1; i < t->n; i++)
@@ -125,7 +135,7 @@ static float sum_of(const struct terms *t, const struct mma_how *how)
 /* Output (row, lane). Magnitudes: significands are below 2^24, so products are below 2^48. */
 static float dot(const struct mma_block *b, int row, int lane, float c)
 {
-    struct terms t = { 0 };
+    struct mma_terms t = { .n = 0 };
     double infinities = 0;      /* no sum of finite numbers reaches infinity in f64 */
     int scale = (b->xscale ? b->xscale[row] : 0) + (b->yscale ? b->yscale[lane] : 0);
     for (int i = 0; i < b->k; i++) {
@@ -136,18 +146,13 @@ static float dot(const struct mma_block *b, int row, int lane, float c)
         if (!isfinite(x) || !isfinite(y))
             continue;
         struct parts px = parts_of(x, b->xf->emin), py = parts_of(y, b->yf->emin);
-        t.significand[t.n] = px.significand * py.significand;
-        t.exponent[t.n] = px.exponent + py.exponent + scale;
-        t.point[t.n++] = 46;
+        mma_add_term(&t, px.significand * py.significand, 46, px.exponent + py.exponent + scale);
     }
     infinities += c;
     if (!isfinite(infinities))
         return isnan(infinities) ? float_of(0x7fffffff) : (float)infinities;
-    struct parts pc = parts_of(c, -126);
-    t.significand[t.n] = pc.significand;
-    t.exponent[t.n] = pc.exponent;
-    t.point[t.n++] = 23;
-    return sum_of(&t, b->how);
+    mma_add_c(&t, c);
+    return mma_sum_of(&t, b->how);
 }
 
 /* ---- in vectors. Every loop over lanes below is straight code that the compiler vectorises. */
@@ -215,6 +220,8 @@ static inline float half_of(double v)
     return f >= 65536 ? INFINITY : f <= -65536 ? -INFINITY : f;
 }
 
+float mma_nearest_half(double v) { return half_of(v); }
+
 static inline float cut_off(double v, int64_t mask)
 {
     int64_t bits;
@@ -226,8 +233,8 @@ static inline float cut_off(double v, int64_t mask)
 
 static void finish(const double *total, enum mma_round round, float *d)
 {
-    int64_t mask = -(1ll << (round == MMA_F32 ? 52 - 23 : 52 - 13));
-    if (round == MMA_F16)
+    int64_t mask = -(1ll << (round == MMA_TO_F32 ? 52 - 23 : 52 - 13));
+    if (round == MMA_TO_F16)
         for (int l = 0; l < LANES; l++)
             d[l] = half_of(total[l]);
     else
@@ -413,7 +420,7 @@ static void store_rows(const struct mma_block *b, int row, int n, const struct f
 
 static void round_rows(struct four *f, int n, enum mma_round round)
 {
-    for (int r = 0; r < n && round != MMA_F32; r++) {
+    for (int r = 0; r < n && round != MMA_TO_F32; r++) {
         double total[LANES];
         for (int l = 0; l < LANES; l++)
             total[l] = f->d[r][l];

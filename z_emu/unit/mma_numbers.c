@@ -52,7 +52,7 @@ static uint32_t bits_of(float f)
     return bits;
 }
 
-/* Sign to bit 31, lowest bit of the exponent to 23. The shift leaves copies of the sign between: the mask takes them out. */
+/* Sign to bit 31, lowest bit of the exponent to 23. The mask takes out copies of the sign that the shift leaves. */
 static inline float unpack(const struct mma_number *f, uint32_t word, int at)
 {
     uint32_t top = word << (32 - f->width - at);
