@@ -2,7 +2,7 @@
  *
  * A row of pairs is 64 values side by side. Sums and products are worked out in f32, whose 24 bits are enough for
  * the second rounding to do no harm (twice 11 bits and two more); a fused multiply-add needs the odd rounding. */
-#include "core/alu_fp.h"
+#include "core/alu_f16.h"
 
 enum { MOST = 2 * WARP };
 
@@ -12,8 +12,12 @@ static inline bool is_nan_bf16(uint16_t h) { return (h & 0x7fff) > 0x7f80; }
 /* Fused multiply-add: the product is exact, in f32 for f16 and in f64 for bf16. */
 static void fma_f16(uint16_t *d, const uint16_t *a, const uint16_t *b, const uint16_t *c, int n)
 {
-    for (int i = 0; i < n; i++)
-        d[i] = f16_of_f32(sum_odd_f32(f32_of_f16(a[i]) * f32_of_f16(b[i]), f32_of_f16(c[i])));
+    float x[MOST], y[MOST], z[MOST];
+    widen_f16(x, a, n);
+    widen_f16(y, b, n);
+    widen_f16(z, c, n);
+    for (int i = 0; i < n; i++) x[i] = sum_odd_f32(x[i] * y[i], z[i]);
+    narrow_f16(d, x, n);
 }
 static void fma_bf16(uint16_t *d, const uint16_t *a, const uint16_t *b, const uint16_t *c, int n)
 {
@@ -26,7 +30,11 @@ static void fma_bf16(uint16_t *d, const uint16_t *a, const uint16_t *b, const ui
 #define ARITHMETIC(name, operator)                                                                              \
     static void name##_f16(uint16_t *d, const uint16_t *a, const uint16_t *b, int n)                            \
     {                                                                                                           \
-        for (int i = 0; i < n; i++) d[i] = f16_of_f32(f32_of_f16(a[i]) operator f32_of_f16(b[i]));              \
+        float x[MOST], y[MOST];                                                                                 \
+        widen_f16(x, a, n);                                                                                     \
+        widen_f16(y, b, n);                                                                                     \
+        for (int i = 0; i < n; i++) x[i] = x[i] operator y[i];                                                  \
+        narrow_f16(d, x, n);                                                                                    \
     }                                                                                                           \
     static void name##_bf16(uint16_t *d, const uint16_t *a, const uint16_t *b, int n)                           \
     {                                                                                                           \

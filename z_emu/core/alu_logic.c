@@ -119,18 +119,18 @@ exec_fn *pick_SHR(struct instr *in)
 }
 
 /* Funnel shifts: b is the high and a the low half of what is shifted. */
-static inline uint32_t funnel_left(uint32_t a, uint32_t b, uint32_t n)
+static inline uint32_t funnel_left(uint32_t a, uint32_t b, uint32_t n)     /* n <= 31; a shifts in two steps, together 32 - n */
 {
-    return (uint32_t)(((uint64_t)b << 32 | a) << n >> 32);      /* n <= 31 */
+    return b << n | a >> 1 >> (31 - n);
 }
 static inline uint32_t funnel_right(uint32_t a, uint32_t b, uint32_t n)
 {
-    return (uint32_t)(((uint64_t)b << 32 | a) >> n);            /* n <= 32 */
+    return a >> n | b << 1 << (31 - n);
 }
 HANDLER3(shf_l_wrap, uint32_t, uint32_t, uint32_t, uint32_t, funnel_left(a, b, c & 31))
 HANDLER3(shf_l_clamp, uint32_t, uint32_t, uint32_t, uint32_t, c < 32 ? funnel_left(a, b, c & 31) : a)
 HANDLER3(shf_r_wrap, uint32_t, uint32_t, uint32_t, uint32_t, funnel_right(a, b, c & 31))
-HANDLER3(shf_r_clamp, uint32_t, uint32_t, uint32_t, uint32_t, funnel_right(a, b, c < 32 ? c : 32))
+HANDLER3(shf_r_clamp, uint32_t, uint32_t, uint32_t, uint32_t, c < 32 ? funnel_right(a, b, c & 31) : b)
 
 exec_fn *pick_SHF_L(struct instr *in) { return !all_rows(in) ? NULL : in->mode == M_wrap ? shf_l_wrap : shf_l_clamp; }
 exec_fn *pick_SHF_R(struct instr *in) { return !all_rows(in) ? NULL : in->mode == M_wrap ? shf_r_wrap : shf_r_clamp; }
@@ -138,17 +138,16 @@ exec_fn *pick_SHF_R(struct instr *in) { return !all_rows(in) ? NULL : in->mode =
 /* ---------------------------------------------------------------- prmt */
 
 /* Byte `select` of the eight in b:a; with its top bit set, that byte's sign instead, eight times. */
-static inline uint32_t pick_byte(uint64_t bytes, uint32_t select)
+static inline uint32_t pick_byte(uint32_t a, uint32_t b, uint32_t select)
 {
-    uint32_t byte = bytes >> (select & 7) * 8 & 0xff;
-    uint32_t sign = byte & 0x80 ? 0xff : 0;
+    uint32_t byte = (select & 4 ? b : a) >> (select & 3) * 8 & 0xff;
+    uint32_t sign = (0 - (byte >> 7)) & 0xff;
     return select & 8 ? sign : byte;
 }
 static inline uint32_t permute(uint32_t a, uint32_t b, uint32_t select)
 {
-    uint64_t bytes = (uint64_t)b << 32 | a;
-    return pick_byte(bytes, select) | pick_byte(bytes, select >> 4) << 8 | pick_byte(bytes, select >> 8) << 16 |
-           pick_byte(bytes, select >> 12) << 24;
+    return pick_byte(a, b, select) | pick_byte(a, b, select >> 4) << 8 | pick_byte(a, b, select >> 8) << 16 |
+           pick_byte(a, b, select >> 12) << 24;
 }
 
 /* The special modes are shorthand: c's two lowest bits choose one of four selections. */

@@ -2,7 +2,7 @@
  *
  * A NaN loses against a number; with .NaN it wins. -0 counts as less than +0. The NaN that comes out is the one that
  * arithmetic gives. .xorsign: magnitudes are compared, and the sign is the xor of both. */
-#include "core/alu_fp.h"
+#include "core/alu_f16.h"
 
 /* Makes for one format: less(), and best(), which is min or max of two. `U` is its code, as an unsigned integer. */
 #define MINMAX(name, U, S, SIGN, INF, NAN_OF)                                                              \
@@ -30,9 +30,20 @@ MINMAX(f64, uint64_t, int64_t, 1ull << 63, 0x7ff0000000000000, b | 1ull << 51)  
 
 static inline uint32_t flush_f32(uint32_t u) { return f32_bits(flush(f32_of(u))); }
 
-/* The common forms. */
-HANDLER2(min_f32, uint32_t, uint32_t, uint32_t, f32_best(a, b, false, false))
-HANDLER2(max_f32, uint32_t, uint32_t, uint32_t, f32_best(a, b, true, false))
+/* The common forms, with the host's comparisons. Equal values may be zeros of different signs: or-ing the bits gives the
+ * lesser, and-ing them the greater. */
+static inline uint32_t min_f32(float a, float b)
+{
+    uint32_t x = f32_bits(a), y = f32_bits(b), number = a == b ? x | y : a < b ? x : y;
+    return a != a ? b != b ? (uint32_t)NAN_F32 : y : b != b ? x : number;
+}
+static inline uint32_t max_f32(float a, float b)
+{
+    uint32_t x = f32_bits(a), y = f32_bits(b), number = a == b ? x & y : a > b ? x : y;
+    return a != a ? b != b ? (uint32_t)NAN_F32 : y : b != b ? x : number;
+}
+HANDLER2(min_plain_f32, uint32_t, float, float, min_f32(a, b))
+HANDLER2(max_plain_f32, uint32_t, float, float, max_f32(a, b))
 HANDLER2(min_f64, uint64_t, uint64_t, uint64_t, f64_best(a, b, false, false))
 HANDLER2(max_f64, uint64_t, uint64_t, uint64_t, f64_best(a, b, true, false))
 
@@ -53,12 +64,38 @@ static exec_fn *pick(struct instr *in, exec_fn *f64, exec_fn *plain, exec_fn *an
     if (in->flags & F_XORSIGN && !(in->flags & F_ABS)) return NULL;
     return in->flags ? any : plain;
 }
-exec_fn *pick_FMIN(struct instr *in) { return pick(in, min_f64, min_f32, min_any_f32); }
-exec_fn *pick_FMAX(struct instr *in) { return pick(in, max_f64, max_f32, max_any_f32); }
+exec_fn *pick_FMIN(struct instr *in) { return pick(in, min_f64, min_plain_f32, min_any_f32); }
+exec_fn *pick_FMAX(struct instr *in) { return pick(in, max_f64, max_plain_f32, max_any_f32); }
 exec_fn *pick_FMIN3(struct instr *in) { return pick(in, NULL, min3_f32, min3_f32); }
 exec_fn *pick_FMAX3(struct instr *in) { return pick(in, NULL, max3_f32, max3_f32); }
 
-/* f16 and bf16: 32 or 64 side by side. */
+/* f16 and bf16: 32 or 64 side by side. Without modifiers they are compared in f32. */
+static int plain_halves(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    float x[2 * WARP], y[2 * WARP];
+    uint16_t result[2 * WARP];
+    const uint16_t *a = ROW(w, &in->opnd[1], uint16_t), *b = ROW(w, &in->opnd[2], uint16_t);
+    bool f16 = in->type[0] == T_F16 || in->type[0] == T_F16X2;
+    int n = (int)(WARP * in->opnd[0].width / 2);
+    if (f16) {
+        widen_f16(x, a, n);
+        widen_f16(y, b, n);
+    } else {
+        for (int i = 0; i < n; i++) x[i] = f32_of_bf16(a[i]);
+        for (int i = 0; i < n; i++) y[i] = f32_of_bf16(b[i]);
+    }
+    if (in->op == OP_HMAX)
+        for (int i = 0; i < n; i++) x[i] = f32_of(max_f32(x[i], y[i]));
+    else
+        for (int i = 0; i < n; i++) x[i] = f32_of(min_f32(x[i], y[i]));
+    if (f16)
+        narrow_f16(result, x, n);
+    else
+        for (int i = 0; i < n; i++) result[i] = (uint16_t)(f32_bits(x[i]) >> 16);
+    store_row(ROW(w, &in->opnd[0], uint16_t), result, in->opnd[0].width, mask);
+    return X_NEXT;
+}
+
 static int halves(struct warp *w, const struct instr *in, uint32_t mask)
 {
     uint16_t result[2 * WARP];
@@ -80,7 +117,8 @@ static exec_fn *pick_halves(struct instr *in)
 {
     bool f16 = in->type[0] == T_F16 || in->type[0] == T_F16X2;
     bool both_or_none = !(in->flags & F_XORSIGN) == !(in->flags & F_ABS);
-    return all_rows(in) && both_or_none && (f16 || !(in->flags & F_FTZ)) ? halves : NULL;
+    if (!all_rows(in) || !both_or_none || (!f16 && in->flags & F_FTZ)) return NULL;
+    return in->flags ? halves : plain_halves;
 }
 exec_fn *pick_HMIN(struct instr *in) { return pick_halves(in); }
 exec_fn *pick_HMAX(struct instr *in) { return pick_halves(in); }

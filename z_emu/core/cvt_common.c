@@ -1,5 +1,6 @@
 /* cvt_common.c: the conversions between integers and floating point, and from one floating-point type to another, that
  * programs use most: rows as wide as their types, the usual rounding, loops that vectorise. All others are in cvt.c. */
+#include "core/alu_f16.h"
 #include "core/cvt.h"
 
 /* Floating point to integer: x has been rounded to an integral value; what does not fit is held to the range. */
@@ -73,8 +74,20 @@ static inline double f64_of_f32(float x)
     uint64_t nan = (u & 0x80000000) << 32 | 0x7ff8000000000000 | (u & 0x7fffff) << 29;
     return x == x ? (double)x : f64_of(nan);
 }
-HANDLER1(f32_of_f16_, float, uint16_t, f32_of_f16(a))
-HANDLER1(f16_of_f32_rn, uint16_t, float, f16_of_f32(a))
+static int f32_of_f16_(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    float result[WARP];
+    widen_f16(result, ROW(w, &in->opnd[1], uint16_t), WARP);
+    store_row(ROW(w, &in->opnd[0], float), result, sizeof *result, mask);
+    return X_NEXT;
+}
+static int f16_of_f32_rn(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    uint16_t result[WARP];
+    narrow_f16(result, ROW(w, &in->opnd[1], float), WARP);
+    store_row(ROW(w, &in->opnd[0], uint16_t), result, sizeof *result, mask);
+    return X_NEXT;
+}
 HANDLER1(f32_of_bf16_, uint32_t, uint16_t, (uint32_t)a << 16)
 HANDLER1(bf16_of_f32_rn, uint16_t, float, bf16_of_f32(a))
 HANDLER1(f64_of_f32_, double, float, f64_of_f32(a))

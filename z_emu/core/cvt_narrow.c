@@ -184,7 +184,39 @@ static bool narrow_form_fits(const struct instr *in, enum type from, int nsource
     }
 }
 
-static exec_fn *pick_narrow(struct instr *in) { return all_rows(in) && narrow_form_fits(in, T_F32, 2) ? cvt_pair : NULL; }
+/* fp8 without .relu has a fast form: an integer addition rounds what is normal there, a float addition what is not. */
+static inline uint32_t fp8_of_f32(float x, int mantissa, int bias, uint32_t max)
+{
+    uint32_t u = f32_bits(x), magnitude = u & 0x7fffffff, sign = u >> 24 & 0x80;
+    uint32_t least_normal = (uint32_t)(128 - bias) << 23, one_step = (uint32_t)(127 + 24 - bias - mantissa) << 23;
+    uint32_t half = (1u << (22 - mantissa)) - 1 + (magnitude >> (23 - mantissa) & 1);
+    uint32_t normal = (magnitude + half - ((uint32_t)(127 - bias) << 23)) >> (23 - mantissa);
+    uint32_t subnormal = f32_bits(f32_of(magnitude) + f32_of(one_step)) - one_step;     /* one_step has fp8's smallest step as its own */
+    uint32_t code = magnitude < least_normal ? subnormal : magnitude < 0x47800000 ? normal : max;
+    return magnitude > 0x7f800000 ? 0x7f : (code < max ? code : max) | sign;
+}
+static inline uint32_t e4m3_of_f32(float x) { return fp8_of_f32(x, 3, 7, 0x7e); }
+static inline uint32_t e5m2_of_f32(float x) { return fp8_of_f32(x, 2, 15, 0x7b); }
+static inline float high_half(uint32_t pair) { return f32_of_f16((uint16_t)(pair >> 16)); }
+static inline float low_half(uint32_t pair) { return f32_of_f16((uint16_t)pair); }
+HANDLER2(e4m3x2_of_f32, uint16_t, float, float, e4m3_of_f32(a) << 8 | e4m3_of_f32(b))
+HANDLER2(e5m2x2_of_f32, uint16_t, float, float, e5m2_of_f32(a) << 8 | e5m2_of_f32(b))
+HANDLER1(e4m3x2_of_f16x2, uint16_t, uint32_t, e4m3_of_f32(high_half(a)) << 8 | e4m3_of_f32(low_half(a)))
+HANDLER1(e5m2x2_of_f16x2, uint16_t, uint32_t, e5m2_of_f32(high_half(a)) << 8 | e5m2_of_f32(low_half(a)))
+
+/* NULL where there is none. */
+static exec_fn *fast_narrow(const struct instr *in, exec_fn *e4m3, exec_fn *e5m2)
+{
+    if (in->flags != F_SATFINITE || in->opnd[0].width != 2) return NULL;
+    return in->type[0] == T_E4M3X2 ? e4m3 : in->type[0] == T_E5M2X2 ? e5m2 : NULL;
+}
+
+static exec_fn *pick_narrow(struct instr *in)
+{
+    if (!all_rows(in) || !narrow_form_fits(in, T_F32, 2)) return NULL;
+    exec_fn *fast = fast_narrow(in, e4m3x2_of_f32, e5m2x2_of_f32);
+    return fast ? fast : cvt_pair;
+}
 exec_fn *pick_CVT_NARROW(struct instr *in) { return pick_narrow(in); }
 exec_fn *pick_CVT_NARROW_100(struct instr *in) { return pick_narrow(in); }
 
@@ -207,7 +239,9 @@ static int cvt_halves(struct warp *w, const struct instr *in, uint32_t mask)
 
 static exec_fn *pick_halves(struct instr *in)
 {
-    return all_rows(in) && narrow_form_fits(in, in->type[1], 1) ? cvt_halves : NULL;
+    if (!all_rows(in) || !narrow_form_fits(in, in->type[1], 1)) return NULL;
+    exec_fn *fast = in->type[1] == T_F16X2 ? fast_narrow(in, e4m3x2_of_f16x2, e5m2x2_of_f16x2) : NULL;
+    return fast ? fast : cvt_halves;
 }
 exec_fn *pick_CVT_NARROW_H(struct instr *in) { return pick_halves(in); }
 exec_fn *pick_CVT_NARROW_H_100(struct instr *in) { return pick_halves(in); }
