@@ -14,8 +14,9 @@ from __main__ import Case
 
 
 def all_cases():
-    return (unit_cases() + program_cases('api') + fault_cases() + conformance_cases() + rung_cases() + wrong_cases()
-            + abi.cases() + fatbins.cases() + command_lines.cases() + speed_cases() + sanitizer_cases() + tidy.cases())
+    return (unit_cases() + program_cases('api') + fault_cases() + emu_cases() + conformance_cases() + rung_cases()
+            + wrong_cases() + abi.cases() + fatbins.cases() + command_lines.cases() + speed_cases() + sanitizer_cases()
+            + tidy.cases())
 
 
 def names(folder, extension):
@@ -66,6 +67,20 @@ def fault_cases():
         result.append(Case('faults/%s.fixed' % name, [program + '.fixed'], needs=[program + '.fixed', 'emu'],
                            env=settings(source, 'env_fixed'), never=['z_emu: ']))
     return result
+
+
+def emu_cases():
+    """z_emu/emu runs other people's programs, and says why when it cannot."""
+    program, emu = 'build/tests/emu/histogram', 'z_emu/emu'
+    shared, static = [program + '.shared', 'emu'], [program + '.static', 'emu']
+    return [Case('emu/runs_a_program', [emu, shared[0], '54321'], needs=shared, says=['cudaSuccess, right']),
+            Case('emu/is_an_h200', [emu, shared[0]], needs=shared, env={'EMU_STATS': '1', 'EMU_DEVICE': 'h200'},
+                 says=['modelled cycles', 'right']),
+            Case('emu/unknown_device', [emu, shared[0]], needs=shared, env={'EMU_DEVICE': 'gtx280'}, exits=(1,),
+                 says=['gtx280', 'h200']),
+            Case('emu/needs_a_shared_runtime', [emu, static[0]], needs=static, exits=(2,), says=['-cudart shared']),
+            Case('emu/no_such_program', [emu, './nosuch'], needs=['emu'], exits=(2,), says=['no such program']),
+            Case('emu/help', [emu, '--help'], needs=['emu'], says=['EMU_DEVICE', 'usage'])]
 
 
 # ---------------------------------------------------------------- conformance: what a chip printed, we print
@@ -160,7 +175,23 @@ def rung_cases():
         for device in ('a100', 'h200', 'b200', 'rtx5090'):
             result.append(rung_case('on_' + device, rung, arguments(rung, shapes[1]), env={'EMU_DEVICE': device}))
         result.append(rung_case('one_thread', rung, arguments(rung, shapes[1]), env={'EMU_JOBS': '1'}))
+        result.append(Case('rungs/%s/same_seed_same_run' % short(rung), same_run(rung, arguments(rung, shapes[1])),
+                           needs=[rung]))
     return result
+
+
+def same_run(rung, words):
+    """With one host thread a seed gives the same run to the modelled cycle; another seed gives another."""
+    def cycles(seed):
+        done = subprocess.run(['./%s/run' % rung] + words, capture_output=True, text=True, timeout=60,
+                              env={**os.environ, 'EMU_JOBS': '1', 'EMU_SEED': seed, 'EMU_STATS': '1'})
+        return re.findall(r'(\d+) modelled cycles', done.stdout + done.stderr)
+
+    def check():
+        first, again, other = cycles('7'), cycles('7'), cycles('8')
+        complaints = [] if first and first == again else ['seed 7 took %s and then %s cycles' % (first, again)]
+        return complaints if first != other else complaints + ['seeds 7 and 8 took the same %s cycles' % first]
+    return check
 
 
 def wrong_cases():

@@ -25,6 +25,14 @@ $(tests_dir)/%.fixed: tests/%.cu build/toolkit | $(NVCC) $(libcuda)
 	@mkdir -p $(@D)
 	$(call test_nvcc,$(call target_of,$<)) -DFIXED -MMD -MP -MF $@.d -MT $@ -o $@ $< $(libraries)
 
+# Programs of others: built with the toolkit's defaults, the runtime shared or, as nvcc does by itself, linked in.
+$(tests_dir)/emu/%.shared: tests/emu/%.cu build/toolkit | $(NVCC)
+	@mkdir -p $(@D)
+	$(NVCC) -arch=sm_90 -allow-unsupported-compiler -cudart shared -o $@ $<
+$(tests_dir)/emu/%.static: tests/emu/%.cu build/toolkit | $(NVCC)
+	@mkdir -p $(@D)
+	$(NVCC) -arch=sm_90 -allow-unsupported-compiler -o $@ $<
+
 # Known-wrong kernels: the runner writes build/tests/wrong/<rung>/<mutation>.cu; the rung's own main.c must reject them.
 define wrong_rung
 $(tests_dir)/wrong/$1/%.run: $(tests_dir)/wrong/$1/%.cu build/$1/main.o build/toolkit | $(NVCC)
