@@ -28,7 +28,7 @@ int mma_registers(struct warp *w, const struct operand *o, uint32_t **reg, int m
 
 /* Products may be added in any order, so k is numbered as suits the registers: four quads side by side for each
  * element of each register, in the order in which the steps take them. */
-static int place_of(const struct mma_chain *c, int part, int element, int parts, int per)
+static int product_place(const struct mma_chain *c, int part, int element, int parts, int per)
 {
     int n = part * per + element;
     if (c->by_element) {
@@ -61,7 +61,7 @@ void mma_load_a(uint32_t *const *reg, enum type t, int m, int k, const struct mm
     for (int r = 0; r < halves * parts; r++) {
         mma_decode_row(t, reg[r], lanes);
         for (int e = 0; e < per; e++)
-            scatter_a(lanes[e], to->y + padded_place(chain, place_of(chain, r / halves, e, parts, per)), r % halves);
+            scatter_a(lanes[e], to->y + padded_place(chain, product_place(chain, r / halves, e, parts, per)), r % halves);
     }
 }
 
@@ -74,7 +74,7 @@ void mma_load_b(uint32_t *const *reg, enum type t, int k, const struct mma_chain
     for (int part = 0; part < parts; part++) {
         mma_decode_row(t, reg[part], lanes);
         for (int e = 0; e < per; e++) {
-            int place = place_of(chain, part, e, parts, per), step = place / chain->how.step;
+            int place = product_place(chain, part, e, parts, per), step = place / chain->how.step;
             float *x = to->x + step * 8 * wide + place % chain->how.step;
             for (int n = 0; n < 8; n++)
                 memcpy(x + n * wide, lanes[e] + 4 * n, 4 * sizeof *x);
