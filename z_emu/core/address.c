@@ -102,7 +102,8 @@ static int mapa(struct warp *w, const struct instr *in, uint32_t mask)
         uint32_t rank = ROW(w, &in->opnd[2], uint32_t)[i];
         uint64_t at = (((address_in(w, a, i) - window) & OFFSET_IN_CTA) | (uint64_t)rank << RANK_SHIFT) + window;
         if (rank >= w->cta->ncluster)
-            return fault(w, in, (int)i, FAULT_BAD_OPERAND, "asks for CTA rank %u of a cluster of %u", rank, w->cta->ncluster);
+            return fault(w, in, (int)i, FAULT_BAD_OPERAND, "asks for CTA rank %u of a cluster of %u", rank,
+                         w->cta->ncluster);
         memcpy(w->regs + d->row + i * d->width, &at, d->width);
     }
     return X_NEXT;

@@ -101,7 +101,8 @@ HALVES(plus) HALVES(less) HALVES(more)
 
 /* atom_add_u32: the handler; update_add_u32: its work on one element of every lane. */
 #define OP_HANDLER(op, T, B, new_value) \
-    static void update_##op##_##T(const struct reach *r, uint32_t mask, const void *b_row, const void *c_row, void *d_row) \
+    static void update_##op##_##T(const struct reach *r, uint32_t mask, const void *b_row, const void *c_row, \
+                                  void *d_row) \
     { \
         FOR_LANES(i, mask) { \
             B *p = (B *)reach_ptr(r, i), m = *(volatile B *)p, b = ((const B *)b_row)[i]; \

@@ -1,8 +1,8 @@
 /* core/fence.c: membar and fence.
  *
- * The threads of a CTA, and of a cluster, run on one host thread in program order, so what they see of each
- * other needs no fence; the others may run on other host threads, and the host program on yet another. There a fence is a
- * fence of the host, whatever its kind: the strongest is right for all.
+ * The threads of a CTA, and of a cluster, run on one host thread in program order, so what they see of each other
+ * needs no fence. Other clusters may run on other host threads, and the host program on yet another: there a fence
+ * is a fence of the host, and the strongest is right for all kinds.
  * Fences between proxies change nothing yet: every access goes through the generic proxy, or lands at a cycle
  * of its own. */
 #include "core/memory.h"
@@ -31,7 +31,9 @@ exec_fn *pick_MEMBAR(struct instr *in) { return by_scope(in); }
 exec_fn *pick_FENCE(struct instr *in)
 {
     bool cta = has_mod(in, M_sync_restrict_shared_cta), cluster = has_mod(in, M_sync_restrict_shared_cluster);
-    if ((cta && in->sem != M_release) || (cluster && in->sem != M_acquire) || ((cta || cluster) && in->scope != M_cluster))
+    if ((cta && in->sem != M_release) || (cluster && in->sem != M_acquire))
+        return NULL;
+    if ((cta || cluster) && in->scope != M_cluster)
         return NULL;
     return by_scope(in);
 }

@@ -64,7 +64,7 @@ static int alloca_lanes(struct warp *w, const struct instr *in, uint32_t mask)
     FOR_LANES(i, mask) {
         uint64_t size = row_get(w, &in->opnd[1], i), at = (top[i] - size) & ~(align - 1);
         if (size > top[i] || at < floor)
-            return fault(w, in, (int)i, FAULT_STACK, "asks for %llu bytes of the stack, which has %llu left (cudaLimitStackSize)",
+            return fault(w, in, (int)i, FAULT_STACK, "asks for %llu bytes of the stack, which has %llu left",
                          (unsigned long long)size, (unsigned long long)(top[i] > floor ? top[i] - floor : 0));
         mem_poison_local(w, 1u << i, (uint32_t)at, (uint32_t)size);
         top[i] = (uint32_t)at;
@@ -85,7 +85,8 @@ static int stackrestore(struct warp *w, const struct instr *in, uint32_t mask)
     FOR_LANES(i, mask) {
         uint64_t to = row_get(w, &in->opnd[0], i);
         if (to < top[i] || to > w->cta->local_bytes)
-            return fault(w, in, (int)i, FAULT_STACK, "0x%llx is no stack pointer that stacksave gave", (unsigned long long)to);
+            return fault(w, in, (int)i, FAULT_STACK, "0x%llx is no stack pointer that stacksave gave",
+                         (unsigned long long)to);
         top[i] = (uint32_t)to;
     }
     return X_NEXT;
@@ -96,7 +97,8 @@ static bool is_word(const struct operand *o) { return o->kind == O_REG && (o->wi
 exec_fn *pick_ALLOCA(struct instr *in)
 {
     const struct operand *align = &in->opnd[2];
-    bool power = align->kind == O_NONE || (align->flags & O_CONST && align->imm > 0 && !(align->imm & (align->imm - 1)));
+    bool power = align->kind == O_NONE ||
+                 (align->flags & O_CONST && align->imm > 0 && !(align->imm & (align->imm - 1)));
     return is_word(&in->opnd[0]) && is_word(&in->opnd[1]) && power ? alloca_lanes : NULL;
 }
 
