@@ -3,6 +3,7 @@
  * There is one device and one real context. cuCtxCreate hands out further names for it, so that a program can push,
  * pop and destroy contexts as it is used to; they share everything. */
 #include "cuda_emu.h"
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,6 +91,20 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cu
 CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags)
 {
     return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
+}
+
+/* Tables of private entry points. NVIDIA's own libraries ask for them and can do without; a runtime linked into the
+ * program cannot, so there it is the moment to say what to do. */
+CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
+{
+    Dl_info caller;
+    bool library = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname && strstr(caller.dli_fname, ".so");
+    (void)pExportTableId;
+    *ppExportTable = NULL;
+    if (!library)
+        say("this program has NVIDIA's runtime linked into it (nvcc's default), which needs NVIDIA's driver: link it with "
+            "nvcc -cudart shared");
+    return drv(cudaErrorSymbolNotFound);
 }
 
 CUresult cuProfilerStart(void) { return CUDA_SUCCESS; }
