@@ -93,17 +93,19 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
     return cuGetProcAddress_v2(symbol, pfn, cudaVersion, flags, NULL);
 }
 
-/* Tables of private entry points. NVIDIA's own libraries ask for them and can do without; a runtime linked into the
- * program cannot, so there it is the moment to say what to do. */
+/* Tables of private entry points. NVIDIA's own libraries ask for them and can do without. A runtime that was linked into
+ * a program cannot, and would crash: so there the program ends, being told what to do. */
 CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
     Dl_info caller;
-    bool library = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname && strstr(caller.dli_fname, ".so");
+    const char *name = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname ? caller.dli_fname : "";
     (void)pExportTableId;
     *ppExportTable = NULL;
-    if (!library)
-        say("this program has NVIDIA's runtime linked into it (nvcc's default), which needs NVIDIA's driver: link it with "
-            "nvcc -cudart shared");
+    if (!strstr(name, "/libnv") && !strstr(name, "/libcu")) {
+        say("%s has NVIDIA's runtime linked into it (nvcc's default), which needs NVIDIA's driver: link it with "
+            "nvcc -cudart shared", name);
+        exit(2);
+    }
     return drv(cudaErrorSymbolNotFound);
 }
 
