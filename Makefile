@@ -145,7 +145,9 @@ libcudart := $(emu_dir)/libcudart.so.$(CUDA_MAJOR)
 libcuda := $(emu_dir)/libcuda.so.1
 
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-EMU_FLAGS := -std=c17 -Wall -Wextra -Werror -g -fPIC -fno-semantic-interposition -pthread $(NATIVE) -Iz_emu \
+# Arithmetic is exact: nothing contracted (-std=c17 says so, too). Rows of registers are read as many types.
+ARITHMETIC := -ffp-contract=off -fno-math-errno -fno-trapping-math -fno-strict-aliasing
+EMU_FLAGS := -std=c17 -Wall -Wextra -Werror -g -fPIC -fno-semantic-interposition -pthread $(NATIVE) $(ARITHMETIC) -Iz_emu \
              -DCUDART_MAJOR=$(CUDA_MAJOR) $(if $(SANITIZE),-O1 -w $(SANITIZERS),-O3)
 
 .PHONY: emu

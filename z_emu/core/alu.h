@@ -18,12 +18,13 @@
 #define IN_MASK(mask, i) ((mask) >> (i) & 1)
 
 /* Handlers. HANDLER2(add_u32, uint32_t, uint32_t, uint32_t, a + b) is the handler of an instruction with one
- * destination row and two source rows: lane by lane it takes `a` and `b` and stores the expression. A row may be
- * source and destination at once. Both loops vectorise; the first is for the common case of a whole warp. */
+ * destination row and two source rows: lane by lane it takes `a` and `b` (and the instruction's `flags`) and stores the
+ * expression. A row may be source and destination at once. Both loops vectorise; the first is for the common case of a whole warp. */
 #define HANDLER_(name, D, sources, load, expr)                                                                  \
     static int name(struct warp *w, const struct instr *in, uint32_t mask)                                      \
     {                                                                                                           \
         D *d_row = ROW(w, &in->opnd[0], D);                                                                     \
+        const uint32_t flags __attribute__((unused)) = in->flags;                                               \
         sources                                                                                                 \
         if (mask == FULL_WARP)                                                                                  \
             LANES { load; d_row[i] = (D)(expr); }                                                               \

@@ -54,7 +54,15 @@ static inline uint32_t lop3(uint32_t a, uint32_t b, uint32_t c, uint32_t table)
                       (b & ((~c & lut_row(table, 6)) | (c & lut_row(table, 7))));
     return (~a & without_a) | (a & with_a);
 }
-HANDLER3(lop3_any, uint32_t, uint32_t, uint32_t, uint32_t, lop3(a, b, c, (uint32_t)in->opnd[4].imm))
+static int lop3_any(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    const uint32_t *a = ROW(w, &in->opnd[1], uint32_t), *b = ROW(w, &in->opnd[2], uint32_t);
+    const uint32_t *c = ROW(w, &in->opnd[3], uint32_t), table = (uint32_t)in->opnd[4].imm;
+    uint32_t result[WARP];
+    LANES result[i] = lop3(a[i], b[i], c[i], table);
+    store_row(ROW(w, &in->opnd[0], uint32_t), result, sizeof *result, mask);
+    return X_NEXT;
+}
 /* The tables that compilers use most. */
 HANDLER3(lop3_and3, uint32_t, uint32_t, uint32_t, uint32_t, a & b & c)
 HANDLER3(lop3_or3, uint32_t, uint32_t, uint32_t, uint32_t, a | b | c)
@@ -80,10 +88,10 @@ static int lop3_bool(struct warp *w, const struct instr *in, uint32_t mask)
 {
     const struct operand *d = &in->opnd[0];
     const uint32_t *a = ROW(w, &in->opnd[1], uint32_t), *b = ROW(w, &in->opnd[2], uint32_t);
-    const uint32_t *c = ROW(w, &in->opnd[3], uint32_t), q = read_pred(w, &in->opnd[5]);
+    const uint32_t *c = ROW(w, &in->opnd[3], uint32_t), q = read_pred(w, &in->opnd[5]), table = (uint32_t)in->opnd[4].imm;
     uint32_t nonzero = 0, result[WARP];
     LANES {
-        result[i] = lop3(a[i], b[i], c[i], (uint32_t)in->opnd[4].imm);
+        result[i] = lop3(a[i], b[i], c[i], table);
         nonzero |= (uint32_t)(result[i] != 0) << i;
     }
     if (d->kind == O_REG) {

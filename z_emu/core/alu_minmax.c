@@ -52,10 +52,10 @@ static inline uint32_t any_f32(uint32_t a, uint32_t b, bool want_max, uint32_t f
 {
     return flags & F_FTZ ? f32_modified(flush_f32(a), flush_f32(b), want_max, flags) : f32_modified(a, b, want_max, flags);
 }
-HANDLER2(min_any_f32, uint32_t, uint32_t, uint32_t, any_f32(a, b, false, in->flags))
-HANDLER2(max_any_f32, uint32_t, uint32_t, uint32_t, any_f32(a, b, true, in->flags))
-HANDLER3(min3_f32, uint32_t, uint32_t, uint32_t, uint32_t, any_f32(any_f32(a, b, false, in->flags), c, false, in->flags))
-HANDLER3(max3_f32, uint32_t, uint32_t, uint32_t, uint32_t, any_f32(any_f32(a, b, true, in->flags), c, true, in->flags))
+HANDLER2(min_any_f32, uint32_t, uint32_t, uint32_t, any_f32(a, b, false, flags))
+HANDLER2(max_any_f32, uint32_t, uint32_t, uint32_t, any_f32(a, b, true, flags))
+HANDLER3(min3_f32, uint32_t, uint32_t, uint32_t, uint32_t, any_f32(any_f32(a, b, false, flags), c, false, flags))
+HANDLER3(max3_f32, uint32_t, uint32_t, uint32_t, uint32_t, any_f32(any_f32(a, b, true, flags), c, true, flags))
 
 static exec_fn *pick(struct instr *in, exec_fn *f64, exec_fn *plain, exec_fn *any)
 {
