@@ -49,7 +49,7 @@ void fault_launch(struct launch *l, enum fault_id id, const char *fmt, ...) __at
  * _ZN4scan4stepEPi. What is no mangled name, or too strange a one, stays as it is. In buf, or name itself. */
 const char *plain_name(const char *name, char *buf, size_t len);
 /* "kernel.cu:41", or the PTX line where no source line is known. */
-const char *place_of(const struct instr *in, char *buf, size_t len);
+const char *source_place(const struct instr *in, char *buf, size_t len);
 
 /* Several lines to the same stream as faults (stderr), one write, prefixed "z_emu: ". */
 void say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -541,6 +541,19 @@ static void launches_are_checked(void)
     close_machine(&x);
 }
 
+static void names_are_plain(void)
+{
+    static const char *const names[][2] = {
+        { "gemm", "gemm" }, { "_Z5rolesPi", "roles" }, { "_ZN4scan4stepEPi", "scan::step" }, { "_ZZ9transposePiE4tile", "tile of transpose" },
+        { "_ZN12_GLOBAL__N_14gemmILi128ELi256EEEvPKfS2_", "gemm" }, { "_Z6kernelIfLi4EEvPT_", "kernel" }, { "_ZTV3abc", "_ZTV3abc" },
+        { "_ZN7cutlass13device_kernelINS_4gemm6kernel13GemmUniversalIN4cute5tupleIJiiiiEEEEEEEvNT_6ParamsE", "cutlass::device_kernel" },
+        { "_Z99short", "_Z99short" }, { "_ZN4half", "_ZN4half" } };
+    char buf[64];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK_STR(plain_name(names[i][0], buf, sizeof buf), names[i][1]);
+    CHECK_STR(plain_name("_Z5rolesPi", buf, 4), "_Z5rolesPi");
+}
+
 static void refuses_what_the_chip_lacks(void)
 {
     char err[1000] = "";
@@ -585,4 +598,5 @@ TESTS({ adds_vectors, "a thousand CTAs add vectors" },
       { a_fault_ends_the_launch_alone, "a fault ends its launch, not the next" },
       { kernels_print, "printf from a kernel" },
       { launches_are_checked, "launches that cannot be are refused" },
+      { names_are_plain, "C++ names are shown as written" },
       { refuses_what_the_chip_lacks, "code for another chip is refused, and every target finds its chip" })

@@ -66,14 +66,15 @@ static bool bind_instr(const struct gpu *g, struct instr *in, char *err, size_t 
 
 static bool place_variable(struct gpu *g, const struct module *m, struct symbol *v, char *err, size_t errlen)
 {
-    char what[160];
+    char what[300], name[256];
     if (v->space != SP_GLOBAL && v->space != SP_CONST)
         return true;
     if (v->is_extern) {
         snprintf(err, errlen, "%s: nothing defines the extern variable %s", m->name, v->name);
         return false;
     }
-    snprintf(what, sizeof what, "%s %s", v->space == SP_CONST ? "__constant__" : v->managed ? "__managed__" : "__device__", v->name);
+    snprintf(what, sizeof what, "%s %s", v->space == SP_CONST ? "__constant__" : v->managed ? "__managed__" : "__device__",
+             plain_name(v->name, name, sizeof name));
     size_t size = v->size ? v->size : 1;
     struct alloc *a = v->managed ? mem_alloc_host(g, size, what) : mem_alloc(g, size, what);
     if (!a || !mem_fill(g, a->addr, 0, 1, size)) {          /* without an initialiser it is zero */
@@ -199,9 +200,10 @@ static uint32_t chain_bytes(const struct func *f, uint32_t depth, bool *open)
     return (f->local_bytes + 15) / 16 * 16 + deepest;
 }
 
+/* The chip keeps parameters in registers, where here they are in local memory: so the limit is taken twice. */
 uint32_t func_stack(const struct gpu *g, const struct func *f)
 {
-    return f->stack_bytes == UINT32_MAX ? (f->local_bytes + 15) / 16 * 16 + g->stack_limit : f->stack_bytes;
+    return f->stack_bytes == UINT32_MAX ? (f->local_bytes + 15) / 16 * 16 + 2 * g->stack_limit : f->stack_bytes;
 }
 
 /* ---------------------------------------------------------------- modules */

@@ -82,11 +82,12 @@ static int enter(struct warp *w, const struct instr *in, const struct func *f)
     struct split *s = w->cur;
     struct frame *caller = s->frame;
     uint32_t base = frame_end(caller);
+    char name[256];
     uint32_t need = f->local_bytes > 16 ? f->local_bytes : 16;      /* a chain of calls ends even when no frame needs memory */
     uint32_t room = stack_room(w, s->mask);
     if (base + need > room)
         return fault(w, in, __builtin_ctz(s->mask), FAULT_STACK, "%s needs %u bytes more than the %u there are per thread",
-                     f->name, base + need - room, room);
+                     plain_name(f->name, name, sizeof name), base + need - room, room);
     mem_poison_local(w, s->mask, base, f->local_bytes);
     const struct operand *args = &in->opnd[1];
     for (uint32_t i = 0; args->kind == O_VEC && i < args->n && i < f->nparam; i++)

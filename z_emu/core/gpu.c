@@ -162,8 +162,9 @@ static void launch_done(struct gpu *g, struct launch *l)
     l->cycles = g->clock - l->start_cycle;
     l->seconds = host_seconds() - l->start_seconds;
     g->stop = true;
+    char name[256];
     if (g->stats)
-        say("%s: %llu thread-instructions, %.3f s, %.3g per second, %llu modelled cycles", l->func->name,
+        say("%s: %llu thread-instructions, %.3f s, %.3g per second, %llu modelled cycles", plain_name(l->func->name, name, sizeof name),
             (unsigned long long)l->thread_instrs, l->seconds, (double)l->thread_instrs / (l->seconds + 1e-9),
             (unsigned long long)l->cycles);
 }

@@ -81,10 +81,10 @@ uint32_t occupancy(const struct gpu *g, const struct func *f, uint32_t threads, 
 
 static bool copy_params(struct launch *l, const void *params)
 {
-    char what[160];
+    char what[300], name[256];
     if (!l->func->param_bytes)
         return true;
-    snprintf(what, sizeof what, "kernel parameters of %s", l->func->name);
+    snprintf(what, sizeof what, "kernel parameters of %s", plain_name(l->func->name, name, sizeof name));
     l->params = mem_alloc(l->gpu, l->func->param_bytes, what);
     if (!l->params || !mem_to_device(l->gpu, l->params->addr, params, l->func->param_bytes))
         return false;

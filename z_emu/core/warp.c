@@ -321,16 +321,6 @@ void split_wake(struct cta *c, const void *object, uint64_t when)
 
 /* ---------------------------------------------------------------- warp-wide instructions */
 
-static void say_where(char *buf, size_t len, const struct split *s)
-{
-    const char *file;
-    uint32_t line = s->pc < s->frame->func->ninstr ? ptx_line_of(&s->frame->func->code[s->pc], &file) : 0;
-    if (line)
-        snprintf(buf, len, "lanes 0x%08x stand at %s:%u", s->mask, file, line);
-    else
-        snprintf(buf, len, "lanes 0x%08x stand elsewhere", s->mask);
-}
-
 /* The running split waits at `in` for the rest of `members`. When all splits of the warp wait like
  * this, nobody can come any more. */
 static int wait_for_warp(struct warp *w, const struct instr *in, uint32_t members)
@@ -346,11 +336,12 @@ static int wait_for_warp(struct warp *w, const struct instr *in, uint32_t member
         if (t != s)
             other = t;
     }
-    char where[128] = "the others have no way to come here";
-    if (other)
-        say_where(where, sizeof where, other);
-    return fault(w, in, __builtin_ctz(s->mask), FAULT_NOT_CONVERGED, "lanes 0x%08x are here, 0x%08x are expected; %s",
-                 s->mask, members, where);
+    char place[128];
+    if (!other)
+        return fault(w, in, __builtin_ctz(s->mask), FAULT_NOT_CONVERGED, "lanes 0x%08x are here, 0x%08x are expected, and none of the others has a way to come",
+                     s->mask, members);
+    return fault(w, in, __builtin_ctz(s->mask), FAULT_NOT_CONVERGED, "lanes 0x%08x are here, 0x%08x are expected; lanes 0x%08x wait at %s",
+                 s->mask, members, other->mask, source_place(&other->frame->func->code[other->pc], place, sizeof place));
 }
 
 /* Merges the splits that wait at `in` for the same members into the running one, when all are there. */

@@ -11,6 +11,5 @@ void report_end(struct report *r);              /* to stderr at once, and freed 
 
 /* "kernel.cu:41", the line itself and a caret under the column that it names, each line indented. */
 void report_source(struct report *r, const struct instr *in, const char *indent);
-const char *place_of(const struct instr *in, char *buf, size_t len);    /* "kernel.cu:41", or the PTX line */
 
 #endif

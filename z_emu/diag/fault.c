@@ -81,13 +81,20 @@ static void report_operand(struct report *r, const uint8_t *regs, const struct o
 /* What it reads; what it would have written says nothing yet. */
 static void report_operands(struct report *r, const struct warp *w, const struct instr *in, int lane)
 {
+    size_t begin = r->len;
     report(r, "      ");
+    size_t before = r->len;
     for (uint32_t i = 0; i < in->nopnd; i++) {
         const char *name = operand_name((enum op)in->op, i);
         if (name && name[0] != 'd' && in->op != OP_CALL)
             report_operand(r, w->regs, &in->opnd[i], name, lane, in->ntype ? (enum type)in->type[in->ntype - 1] : T_NONE);
     }
-    report(r, "\n");
+    while (r->len > before && r->s[r->len - 1] == ' ')
+        r->len--;
+    if (r->len == before)
+        r->len = begin;
+    else
+        report(r, "\n");
 }
 
 /* ---------------------------------------------------------------- reports */
@@ -120,7 +127,8 @@ static void report_thread(struct report *r, const struct warp *w, int lane)
     const struct cta *c = w->cta;
     const uint32_t *b = c->launch->block;
     uint32_t thread = w->id * WARP + (uint32_t)(lane < 0 ? 0 : lane);
-    report(r, "   kernel %s, CTA (%u,%u,%u)", c->launch->func->name, c->id[0], c->id[1], c->id[2]);
+    char name[256];
+    report(r, "   kernel %s, CTA (%u,%u,%u)", plain_name(c->launch->func->name, name, sizeof name), c->id[0], c->id[1], c->id[2]);
     if (lane < 0)
         report(r, ", warp %u", w->id);
     else
@@ -128,13 +136,18 @@ static void report_thread(struct report *r, const struct warp *w, int lane)
     report(r, ", cycle %llu\n", (unsigned long long)(w->now - c->launch->start_cycle));
 }
 
+enum { SHOWN_CALLS = 8 };
+
 static void report_calls(struct report *r, const struct frame *f)
 {
-    char place[256];
-    for (int depth = 0; f && f->parent; f = f->parent, depth++) {
-        if (depth < 8)
-            report(r, "   in %s, called at %s\n", f->func->name, place_of(&f->parent->func->code[f->return_pc - 1], place, sizeof place));
+    char place[256], name[256];
+    int depth = 0;
+    for (; f && f->parent; f = f->parent, depth++) {
+        if (depth < SHOWN_CALLS)
+            report(r, "   in %s, called at %s\n", plain_name(f->func->name, name, sizeof name), source_place(&f->parent->func->code[f->return_pc - 1], place, sizeof place));
     }
+    if (depth > SHOWN_CALLS)
+        report(r, "   and %d calls further out\n", depth - SHOWN_CALLS);
 }
 
 int fault(struct warp *w, const struct instr *in, int lane, enum fault_id id, const char *fmt, ...)
@@ -167,7 +180,7 @@ int fault(struct warp *w, const struct instr *in, int lane, enum fault_id id, co
 void fault_launch(struct launch *l, enum fault_id id, const char *fmt, ...)
 {
     struct report r = { 0 };
-    char what[16384];
+    char what[16384], name[256];
     if (!first_fault(l, id))
         return;
     va_list ap;
@@ -175,7 +188,7 @@ void fault_launch(struct launch *l, enum fault_id id, const char *fmt, ...)
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
     report_head(&r, id);
-    report(&r, "   kernel %s, grid (%u,%u,%u), block (%u,%u,%u)\n%s\n", l->func->name, l->grid[0], l->grid[1], l->grid[2],
+    report(&r, "   kernel %s, grid (%u,%u,%u), block (%u,%u,%u)\n%s\n", plain_name(l->func->name, name, sizeof name), l->grid[0], l->grid[1], l->grid[2],
            l->block[0], l->block[1], l->block[2], what);
     report_end(&r);
 }

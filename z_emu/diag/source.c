@@ -43,7 +43,7 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-const char *place_of(const struct instr *in, char *buf, size_t len)
+const char *source_place(const struct instr *in, char *buf, size_t len)
 {
     const char *file = NULL;
     uint32_t line = ptx_line_of(in, &file);
@@ -89,7 +89,7 @@ static void report_line(struct report *r, const char *path, uint32_t number, uin
 void report_source(struct report *r, const struct instr *in, const char *indent)
 {
     char place[256];
-    report(r, "%sat %s\n", indent, place_of(in, place, sizeof place));
+    report(r, "%sat %s\n", indent, source_place(in, place, sizeof place));
     const struct loc *l = in->loc;
     if (!l || !l->line) {
         const char *file = NULL;
