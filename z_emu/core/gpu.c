@@ -252,7 +252,9 @@ static bool worker_step(struct worker *k)
 
 static void worker_run(struct worker *k)
 {
+    pthread_mutex_lock(&k->gpu->lock);
     k->now = k->gpu->clock > k->now ? k->gpu->clock : k->now;
+    pthread_mutex_unlock(&k->gpu->lock);
     while (!k->gpu->stop && worker_step(k))
         ;
     atomic_store(&k->clock, FAR);

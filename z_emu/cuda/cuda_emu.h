@@ -76,6 +76,7 @@ struct context {
     uint64_t sequence;          /* of the last task */
     uint64_t queued;            /* tasks not yet done */
     double idle_since;          /* host seconds when a task was last added */
+    double bus_ns[2];           /* modelled time until which the bus is taken: to the device, from it */
     double host_ns;             /* modelled time at which the host last waited */
     struct stream *streams;
     struct stream *legacy;
@@ -261,6 +262,7 @@ void task_clone(struct task *to, const struct task *from);
 void task_free(struct task *t);
 int task_run_copy(const struct copy_task *c);   /* by the dispatcher */
 int task_run_fill(const struct fill_task *f);
+int task_bus(const struct task *t);             /* a copy's direction over the bus, -1: none */
 double task_ns(const struct task *t);           /* modelled duration of copies and fills */
 
 /* ================================================================ event.c */

@@ -152,7 +152,12 @@ static void begin(struct command *c)
         end(c, c->start_ns);
         return;
     }
+    int bus = task_bus(&c->task);
+    if (bus >= 0)                       /* one copy at a time in each direction */
+        c->start_ns = MAX(c->start_ns, ctx.bus_ns[bus]);
     double ns = c->start_ns + task_ns(&c->task);
+    if (bus >= 0)
+        ctx.bus_ns[bus] = ns;
     switch (c->task.kind) {
     case TASK_KERNEL: begin_kernel(c); return;
     case TASK_COPY: error = task_run_copy(&c->task.copy); break;

@@ -9,7 +9,7 @@
 
 enum { DRIVER_VERSION = CUDART_MAJOR * 1000, STACK = 64 };
 
-static bool initialised;
+static _Atomic bool initialised;
 static struct { int retained; unsigned int flags; } primary;
 static _Thread_local struct { CUcontext at[STACK]; int n; } stack;
 

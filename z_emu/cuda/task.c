@@ -162,6 +162,16 @@ int task_run_fill(const struct fill_task *f)
     return ok ? 0 : cudaErrorInvalidValue;
 }
 
+/* Which way a copy crosses the bus to the host: 0 to the device, 1 from it, -1 not at all. */
+int task_bus(const struct task *t)
+{
+    if (t->kind != TASK_COPY)
+        return -1;
+    struct alloc *from = t->copy.staged ? NULL : mem_find(ctx.gpu, t->copy.src), *to = mem_find(ctx.gpu, t->copy.dst);
+    bool from_device = from && !from->visible_to_host, to_device = to && !to->visible_to_host;
+    return from_device == to_device ? -1 : from_device;
+}
+
 /* Modelled nanoseconds: device memory at its own bandwidth, the host behind a bus of 50 GB/s. */
 double task_ns(const struct task *t)
 {
@@ -171,11 +181,8 @@ double task_ns(const struct task *t)
         return 1500 + (double)t->fill.width * t->fill.unit * t->fill.height * t->fill.depth / dram;
     if (t->kind != TASK_COPY)
         return 0;
-    const struct copy_task *c = &t->copy;
-    struct alloc *from = c->staged ? NULL : mem_find(ctx.gpu, c->src), *to = mem_find(ctx.gpu, c->dst);
-    double bytes = (double)c->width * c->height * c->depth;
-    bool on_device = from && to && !from->visible_to_host && !to->visible_to_host;
-    return 1500 + (on_device ? 2 * bytes / dram : bytes / 50);
+    double bytes = (double)t->copy.width * t->copy.height * t->copy.depth;
+    return 1500 + (task_bus(t) < 0 ? 2 * bytes / dram : bytes / 50);
 }
 
 /* ---------------------------------------------------------------- owning them */
