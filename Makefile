@@ -192,7 +192,7 @@ test:
 
 # Records what the GPU here prints for tests/conformance/.
 golden:
-	@LIBCUDART=$(CUDA_LIB)/libcudart.so.$(CUDA_MAJOR) python3 tests/run.py --golden
+	@LIBCUDART=$(CUDA_LIB)/libcudart.so.$(CUDA_MAJOR) CUDA_VERSION=$(CUDA_VERSION) python3 tests/run.py --golden
 
 include tests/tests.mk
 
