@@ -4,6 +4,7 @@
  * never does pays nothing. What the program loads itself (cuModuleLoadData) is loaded at once.
  */
 #include "cuda_emu.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static struct image *image_new(const void *fatbin)
     if (!im)
         return NULL;
     im->data = fatbin;
-    snprintf(im->name, sizeof im->name, "PTX");
+    snprintf(im->name, sizeof im->name, fatbin ? "the PTX of %s" : "PTX", program_invocation_short_name);
     if (fatbin && fat_next(fat_container(fatbin), &at, &e) && e.name_len)
         snprintf(im->name, sizeof im->name, "%.*s", (int)e.name_len, e.name);
     while (*end)
