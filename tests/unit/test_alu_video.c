@@ -32,7 +32,7 @@ REF(vmax_byte, ((uint64_t)most(byte(a, 3), byte(b, 1)) & 0xff) << 16 | (c & 0xff
 REF(vadd_max, most(u32(a) + u32(b), u32(c)))
 REF(vadd_min, least(s32(a) - 0 + s32(b), s32(c)))
 REF(vshl_clamp, (unsigned __int128)u32(a) << (u32(b) > 32 ? 32 : u32(b)))
-REF(vshl_sat, (u32(b) & 31) ? clamp((wide)((__int128)shalf(a, 0) << (u32(b) & 31)), INT32_MIN, INT32_MAX) : shalf(a, 0))
+REF(vshl_sat, (u32(b) & 31) ? clamp((wide)(shalf(a, 0) * ((__int128)1 << (u32(b) & 31))), INT32_MIN, INT32_MAX) : shalf(a, 0))
 REF(vshr_wrap, u32(a) >> (half(b, 1) & 31))
 REF(vshr_signed, s32(a) >> (u32(b) > 32 ? 32 : u32(b)))
 REF(vset_lt, s32(a) < u32(b))
