@@ -294,7 +294,7 @@ struct cudaDeviceProp {
     unsigned int gpuPciDeviceID, gpuPciSubsystemID;
     int hostNumaMultinodeIpcSupported, reserved[56];
 #else
-    int reserved2[2], reserved1[1], reserved[60];
+    int reserved[63];
 #endif
 };
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 };
@@ -343,7 +343,7 @@ typedef enum cudaLaunchAttributeID {
     cudaLaunchAttributeProgrammaticEvent = 7, cudaLaunchAttributePriority = 8, cudaLaunchAttributeMemSyncDomainMap = 9,
     cudaLaunchAttributeMemSyncDomain = 10, cudaLaunchAttributePreferredClusterDimension = 11,
     cudaLaunchAttributeLaunchCompletionEvent = 12, cudaLaunchAttributeDeviceUpdatableKernelNode = 13,
-    cudaLaunchAttributePreferredSharedMemoryCarveout = 14, cudaLaunchAttributeNvlinkUtilCentricScheduling = 16
+    cudaLaunchAttributePreferredSharedMemoryCarveout = 14
 } cudaLaunchAttributeID, CUlaunchAttributeID;
 struct cudaAccessPolicyWindow { void *base_ptr; size_t num_bytes; float hitRatio; unsigned int hitProp, missProp; };
 typedef union cudaLaunchAttributeValue {
@@ -437,7 +437,11 @@ typedef struct CUDA_MEMSET_NODE_PARAMS_st {
 struct cudaHostNodeParams { cudaHostFn_t fn; void *userData; };
 struct cudaHostNodeParamsV2 { cudaHostFn_t fn; void *userData; };
 typedef struct CUDA_HOST_NODE_PARAMS_st { CUhostFn fn; void *userData; } CUDA_HOST_NODE_PARAMS;
+#if CUDART_MAJOR >= 13
 struct cudaChildGraphNodeParams { cudaGraph_t graph; unsigned int ownership; };
+#else
+struct cudaChildGraphNodeParams { cudaGraph_t graph; };
+#endif
 struct cudaEventRecordNodeParams { cudaEvent_t event; };
 struct cudaEventWaitNodeParams { cudaEvent_t event; };
 enum cudaGraphNodeType {
