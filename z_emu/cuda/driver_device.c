@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRIVER_VERSION = CUDART_MAJOR * 1000, STACK = 64 };
+enum { DRIVER_VERSION = CUDART_MAJOR == 12 ? 12080 : CUDART_MAJOR * 1000, STACK = 64 };
 
 static _Atomic bool initialised;
 static struct { int retained; unsigned int flags; } primary;
@@ -80,7 +80,8 @@ CUresult cuGetErrorString(CUresult error, const char **pStr)
     return drv(*pStr ? 0 : cudaErrorInvalidValue);
 }
 
-CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags, CUdriverProcAddressQueryResult *symbolStatus)
+CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
+                             CUdriverProcAddressQueryResult *symbolStatus)
 {
     *pfn = entry_point(symbol, cudaVersion, flags & 2);
     if (symbolStatus)
@@ -134,7 +135,10 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
     return drv(error);
 }
 
-CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev) { return drv(device_ready(dev) ?: device_attribute(pi, (int)attrib)); }
+CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
+{
+    return drv(device_ready(dev) ?: device_attribute(pi, (int)attrib));
+}
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
@@ -216,7 +220,10 @@ CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags)
     return drv(device_ready(dev));
 }
 
-CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) { return cuDevicePrimaryCtxSetFlags_v2(dev, flags); }
+CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
+{
+    return cuDevicePrimaryCtxSetFlags_v2(dev, flags);
+}
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 {
@@ -238,7 +245,11 @@ static int context_new(CUcontext *out, unsigned int flags, CUdevice dev)
     return 0;
 }
 
-CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev) { return drv(context_new(pctx, flags, dev)); }
+CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
+{
+    return drv(context_new(pctx, flags, dev));
+}
+
 CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
 {
     (void)ctxCreateParams;

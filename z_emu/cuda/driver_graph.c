@@ -20,11 +20,26 @@ CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags)
     (void)flags;
     return drv(current() ?: graph_make(phGraph));
 }
+
 CUresult cuGraphDestroy(CUgraph hGraph) { return drv(graph_delete(hGraph, false)); }
-CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph) { return drv(graph_copy(phGraphClone, originalGraph)); }
-CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes) { return drv(graph_nodes(hGraph, false, nodes, numNodes)); }
-CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes) { return drv(graph_nodes(hGraph, true, rootNodes, numRootNodes)); }
+
+CUresult cuGraphClone(CUgraph *phGraphClone, CUgraph originalGraph)
+{
+    return drv(graph_copy(phGraphClone, originalGraph));
+}
+
+CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
+{
+    return drv(graph_nodes(hGraph, false, nodes, numNodes));
+}
+
+CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes)
+{
+    return drv(graph_nodes(hGraph, true, rootNodes, numRootNodes));
+}
+
 CUresult cuGraphDestroyNode(CUgraphNode hNode) { return drv(graph_delete_node(hNode)); }
+
 CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
 {
     int t = 0;
@@ -32,22 +47,27 @@ CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type)
     *type = (CUgraphNodeType)t;
     return drv(error);
 }
+
 CUresult cuGraphAddKernelNode_v2(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
                                  const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     struct task t;
     return drv(kernel_task_of(&t, nodeParams) ?: graph_add_node(hGraph, &t, dependencies, numDependencies, phGraphNode));
 }
-CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
+
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                           const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     struct task t;
     return drv(kernel_task_of(&t, nodeParams) ?: graph_set_task(hGraphExec, hNode, &t));
 }
+
 CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams)
 {
     struct task t;
     return drv(kernel_task_of(&t, nodeParams) ?: graph_set_task(NULL, hNode, &t));
 }
+
 CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
                               const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext ctx)
 {
@@ -55,34 +75,48 @@ CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CU
     (void)ctx;
     return drv(fill_task_of(&t, memsetParams) ?: graph_add_node(hGraph, &t, dependencies, numDependencies, phGraphNode));
 }
+
 CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies,
                             const CUDA_HOST_NODE_PARAMS *nodeParams)
 {
     struct task t = {.kind = TASK_HOST, .host = {.fn = nodeParams->fn, .data = nodeParams->userData}};
     return drv(graph_add_node(hGraph, &t, dependencies, numDependencies, phGraphNode));
 }
-CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies)
+
+CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                             size_t numDependencies)
 {
     struct task t = {.kind = TASK_EMPTY};
     return drv(graph_add_node(hGraph, &t, dependencies, numDependencies, phGraphNode));
 }
-CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies, size_t numDependencies, CUgraph childGraph)
+
+CUresult cuGraphAddChildGraphNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode *dependencies,
+                                  size_t numDependencies, CUgraph childGraph)
 {
     struct task t;
     return drv(graph_child_task(&t, childGraph) ?: graph_add_node(hGraph, &t, dependencies, numDependencies, phGraphNode));
 }
-CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData, size_t numDependencies)
+
+CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to,
+                                   const CUgraphEdgeData *edgeData, size_t numDependencies)
 {
     (void)edgeData;
     return drv(graph_link(hGraph, from, to, numDependencies, true));
 }
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags) { return drv(current() ?: graph_exec_new(phGraphExec, hGraph, flags)); }
-CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph, CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
+{
+    return drv(current() ?: graph_exec_new(phGraphExec, hGraph, flags));
+}
+
+CUresult cuGraphInstantiateWithParams(CUgraphExec *phGraphExec, CUgraph hGraph,
+                                      CUDA_GRAPH_INSTANTIATE_PARAMS *instantiateParams)
 {
     int error = current() ?: graph_exec_new(phGraphExec, hGraph, instantiateParams->flags);
     instantiateParams->result_out = error ? 1 : 0;
     return drv(error);
 }
+
 CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
 {
     CUgraphNode culprit = NULL;
@@ -90,11 +124,21 @@ CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExe
     *resultInfo = (CUgraphExecUpdateResultInfo){.result = error ? 2 : 0, .errorNode = culprit};
     return drv(error);
 }
+
 CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream)
 {
     (void)hGraphExec, (void)hStream;
     return drv(current());
 }
-CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) { return drv(current() ?: graph_launch(hGraphExec, hStream)); }
-CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream) { return cuGraphLaunch(hGraphExec, own_stream(hStream)); }
+
+CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
+{
+    return drv(current() ?: graph_launch(hGraphExec, hStream));
+}
+
+CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream)
+{
+    return cuGraphLaunch(hGraphExec, own_stream(hStream));
+}
+
 CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) { return drv(graph_delete(hGraphExec, true)); }

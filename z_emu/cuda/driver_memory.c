@@ -23,16 +23,35 @@ static int allocate_host(void **out, size_t size, unsigned int flags, const char
     return error;
 }
 
-CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize) { return drv(allocate(BUF_DEVICE, dptr, bytesize, 0, "cuMemAlloc")); }
+CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
+{
+    return drv(allocate(BUF_DEVICE, dptr, bytesize, 0, "cuMemAlloc"));
+}
+
 CUresult cuMemFree_v2(CUdeviceptr dptr) { return drv(current() ?: buffer_free(dptr, false)); }
 CUresult cuMemAllocHost_v2(void **pp, size_t bytesize) { return drv(allocate_host(pp, bytesize, 0, "cuMemAllocHost")); }
-CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags) { return drv(allocate_host(pp, bytesize, Flags, "cuMemHostAlloc")); }
-CUresult cuMemFreeHost(void *p) { return drv(current() ?: buffer_free(dev(p), true)); }
-CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags) { return drv(current() ?: buffer_register(p, bytesize, Flags)); }
-CUresult cuMemHostUnregister(void *p) { return drv(current() ?: buffer_unregister(p)); }
-CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags) { return drv(allocate(BUF_MANAGED, dptr, bytesize, flags, "cuMemAllocManaged")); }
 
-CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height, unsigned int ElementSizeBytes)
+CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
+{
+    return drv(allocate_host(pp, bytesize, Flags, "cuMemHostAlloc"));
+}
+
+CUresult cuMemFreeHost(void *p) { return drv(current() ?: buffer_free(dev(p), true)); }
+
+CUresult cuMemHostRegister_v2(void *p, size_t bytesize, unsigned int Flags)
+{
+    return drv(current() ?: buffer_register(p, bytesize, Flags));
+}
+
+CUresult cuMemHostUnregister(void *p) { return drv(current() ?: buffer_unregister(p)); }
+
+CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
+{
+    return drv(allocate(BUF_MANAGED, dptr, bytesize, flags, "cuMemAllocManaged"));
+}
+
+CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
+                            unsigned int ElementSizeBytes)
 {
     uint64_t addr = 0;
     (void)ElementSizeBytes;
@@ -86,20 +105,47 @@ CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPoo
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream) { return drv(current() ?: pool_free(dptr, hStream)); }
-CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream) { return cuMemAllocAsync(dptr, bytesize, own_stream(hStream)); }
+
+CUresult cuMemAllocAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
+{
+    return cuMemAllocAsync(dptr, bytesize, own_stream(hStream));
+}
+
 CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) { return cuMemFreeAsync(dptr, own_stream(hStream)); }
 
-CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev) { return drv(device_check(dev) ?: pool_default(pool_out)); }
-CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev) { return drv(device_check(dev) ?: pool_current(pool, NULL)); }
-CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) { return drv(device_check(dev) ?: pool_current(NULL, pool)); }
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
+{
+    return drv(device_check(dev) ?: pool_default(pool_out));
+}
+
+CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
+{
+    return drv(device_check(dev) ?: pool_current(pool, NULL));
+}
+
+CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
+{
+    return drv(device_check(dev) ?: pool_current(NULL, pool));
+}
+
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
     (void)poolProps;
     return drv(pool_new(pool));
 }
+
 CUresult cuMemPoolDestroy(CUmemoryPool pool) { return drv(pool_delete(pool)); }
-CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) { return drv(pool_attribute(pool, (int)attr, value, true)); }
-CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value) { return drv(pool_attribute(pool, (int)attr, value, false)); }
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    return drv(pool_attribute(pool, (int)attr, value, true));
+}
+
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
+{
+    return drv(pool_attribute(pool, (int)attr, value, false));
+}
+
 CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 {
     (void)minBytesToKeep;
@@ -108,7 +154,8 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
 
 /* ---- managed memory is at home on both sides */
 
-CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags, CUstream hStream)
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
+                               CUstream hStream)
 {
     struct task t = {.kind = TASK_EMPTY};
     (void)devPtr, (void)count, (void)location, (void)flags;
@@ -152,7 +199,10 @@ static int pointer_attribute(void *data, int attribute, CUdeviceptr p)
     }
 }
 
-CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr p) { return drv(current() ?: pointer_attribute(data, (int)attribute, p)); }
+CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr p)
+{
+    return drv(current() ?: pointer_attribute(data, (int)attribute, p));
+}
 
 /* Attributes that the pointer does not have read as 0. */
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr p)
@@ -172,14 +222,45 @@ static int copy(CUdeviceptr dst, CUdeviceptr src, size_t n, int kind, CUstream s
     return current() ?: task_copy(&t, dst, src, n, kind) ?: submit(s, &t, wait && kind != cudaMemcpyDeviceToDevice);
 }
 
-CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount) { return drv(copy(dst, src, ByteCount, cudaMemcpyDefault, NULL, WAIT)); }
-CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream) { return drv(copy(dst, src, ByteCount, cudaMemcpyDefault, hStream, GO_ON)); }
-CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t n) { return drv(copy(dst, dev(src), n, cudaMemcpyHostToDevice, NULL, WAIT)); }
-CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t n) { return drv(copy(dev(dst), src, n, cudaMemcpyDeviceToHost, NULL, WAIT)); }
-CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n) { return drv(copy(dst, src, n, cudaMemcpyDeviceToDevice, NULL, GO_ON)); }
-CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t n, CUstream s) { return drv(copy(dst, dev(src), n, cudaMemcpyHostToDevice, s, GO_ON)); }
-CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t n, CUstream s) { return drv(copy(dev(dst), src, n, cudaMemcpyDeviceToHost, s, GO_ON)); }
-CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s) { return drv(copy(dst, src, n, cudaMemcpyDeviceToDevice, s, GO_ON)); }
+CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount)
+{
+    return drv(copy(dst, src, ByteCount, cudaMemcpyDefault, NULL, WAIT));
+}
+
+CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t ByteCount, CUstream hStream)
+{
+    return drv(copy(dst, src, ByteCount, cudaMemcpyDefault, hStream, GO_ON));
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t n)
+{
+    return drv(copy(dst, dev(src), n, cudaMemcpyHostToDevice, NULL, WAIT));
+}
+
+CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t n)
+{
+    return drv(copy(dev(dst), src, n, cudaMemcpyDeviceToHost, NULL, WAIT));
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t n)
+{
+    return drv(copy(dst, src, n, cudaMemcpyDeviceToDevice, NULL, GO_ON));
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t n, CUstream s)
+{
+    return drv(copy(dst, dev(src), n, cudaMemcpyHostToDevice, s, GO_ON));
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t n, CUstream s)
+{
+    return drv(copy(dev(dst), src, n, cudaMemcpyDeviceToHost, s, GO_ON));
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
+{
+    return drv(copy(dst, src, n, cudaMemcpyDeviceToDevice, s, GO_ON));
+}
 
 static struct cudaPitchedPtr side(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch, size_t width, size_t height)
 {
@@ -212,9 +293,18 @@ static int copy_rows(const CUDA_MEMCPY2D *c, CUstream s, bool wait)
 
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) { return drv(copy_rows(pCopy, NULL, WAIT)); }
 CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) { return drv(copy_rows(pCopy, NULL, WAIT)); }
-CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream) { return drv(copy_rows(pCopy, hStream, GO_ON)); }
+
+CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
+{
+    return drv(copy_rows(pCopy, hStream, GO_ON));
+}
+
 CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) { return drv(copy_box(pCopy, NULL, WAIT)); }
-CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream) { return drv(copy_box(pCopy, hStream, GO_ON)); }
+
+CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
+{
+    return drv(copy_box(pCopy, hStream, GO_ON));
+}
 
 /* ---- fills */
 
@@ -227,28 +317,115 @@ static int fill(CUdeviceptr dst, size_t pitch, uint32_t value, uint32_t unit, si
 CUresult cuMemsetD8_v2(CUdeviceptr p, unsigned char v, size_t N) { return drv(fill(p, N, v, 1, N, 1, NULL)); }
 CUresult cuMemsetD16_v2(CUdeviceptr p, unsigned short v, size_t N) { return drv(fill(p, N * 2, v, 2, N, 1, NULL)); }
 CUresult cuMemsetD32_v2(CUdeviceptr p, unsigned int v, size_t N) { return drv(fill(p, N * 4, v, 4, N, 1, NULL)); }
-CUresult cuMemsetD2D8_v2(CUdeviceptr p, size_t pitch, unsigned char v, size_t W, size_t H) { return drv(fill(p, pitch, v, 1, W, H, NULL)); }
-CUresult cuMemsetD2D16_v2(CUdeviceptr p, size_t pitch, unsigned short v, size_t W, size_t H) { return drv(fill(p, pitch, v, 2, W, H, NULL)); }
-CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned int v, size_t W, size_t H) { return drv(fill(p, pitch, v, 4, W, H, NULL)); }
-CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t N, CUstream s) { return drv(fill(p, N, v, 1, N, 1, s)); }
-CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short v, size_t N, CUstream s) { return drv(fill(p, N * 2, v, 2, N, 1, s)); }
-CUresult cuMemsetD32Async(CUdeviceptr p, unsigned int v, size_t N, CUstream s) { return drv(fill(p, N * 4, v, 4, N, 1, s)); }
-CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t W, size_t H, CUstream s) { return drv(fill(p, pitch, v, 1, W, H, s)); }
-CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t W, size_t H, CUstream s) { return drv(fill(p, pitch, v, 2, W, H, s)); }
-CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned int v, size_t W, size_t H, CUstream s) { return drv(fill(p, pitch, v, 4, W, H, s)); }
+
+CUresult cuMemsetD2D8_v2(CUdeviceptr p, size_t pitch, unsigned char v, size_t W, size_t H)
+{
+    return drv(fill(p, pitch, v, 1, W, H, NULL));
+}
+
+CUresult cuMemsetD2D16_v2(CUdeviceptr p, size_t pitch, unsigned short v, size_t W, size_t H)
+{
+    return drv(fill(p, pitch, v, 2, W, H, NULL));
+}
+
+CUresult cuMemsetD2D32_v2(CUdeviceptr p, size_t pitch, unsigned int v, size_t W, size_t H)
+{
+    return drv(fill(p, pitch, v, 4, W, H, NULL));
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr p, unsigned char v, size_t N, CUstream s)
+{
+    return drv(fill(p, N, v, 1, N, 1, s));
+}
+
+CUresult cuMemsetD16Async(CUdeviceptr p, unsigned short v, size_t N, CUstream s)
+{
+    return drv(fill(p, N * 2, v, 2, N, 1, s));
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr p, unsigned int v, size_t N, CUstream s)
+{
+    return drv(fill(p, N * 4, v, 4, N, 1, s));
+}
+
+CUresult cuMemsetD2D8Async(CUdeviceptr p, size_t pitch, unsigned char v, size_t W, size_t H, CUstream s)
+{
+    return drv(fill(p, pitch, v, 1, W, H, s));
+}
+
+CUresult cuMemsetD2D16Async(CUdeviceptr p, size_t pitch, unsigned short v, size_t W, size_t H, CUstream s)
+{
+    return drv(fill(p, pitch, v, 2, W, H, s));
+}
+
+CUresult cuMemsetD2D32Async(CUdeviceptr p, size_t pitch, unsigned int v, size_t W, size_t H, CUstream s)
+{
+    return drv(fill(p, pitch, v, 4, W, H, s));
+}
 
 /* ---- the same with a default stream per thread */
 
-CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t n) { return drv(copy(dst, src, n, cudaMemcpyDefault, cudaStreamPerThread, WAIT)); }
-CUresult cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s) { return cuMemcpyAsync(dst, src, n, own_stream(s)); }
-CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr dst, const void *src, size_t n) { return drv(copy(dst, dev(src), n, cudaMemcpyHostToDevice, cudaStreamPerThread, WAIT)); }
-CUresult cuMemcpyDtoH_v2_ptds(void *dst, CUdeviceptr src, size_t n) { return drv(copy(dev(dst), src, n, cudaMemcpyDeviceToHost, cudaStreamPerThread, WAIT)); }
-CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dst, CUdeviceptr src, size_t n) { return drv(copy(dst, src, n, cudaMemcpyDeviceToDevice, cudaStreamPerThread, GO_ON)); }
-CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dst, const void *src, size_t n, CUstream s) { return cuMemcpyHtoDAsync_v2(dst, src, n, own_stream(s)); }
-CUresult cuMemcpyDtoHAsync_v2_ptsz(void *dst, CUdeviceptr src, size_t n, CUstream s) { return cuMemcpyDtoHAsync_v2(dst, src, n, own_stream(s)); }
-CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s) { return cuMemcpyDtoDAsync_v2(dst, src, n, own_stream(s)); }
-CUresult cuMemsetD8Async_ptsz(CUdeviceptr p, unsigned char v, size_t N, CUstream s) { return cuMemsetD8Async(p, v, N, own_stream(s)); }
-CUresult cuMemsetD16Async_ptsz(CUdeviceptr p, unsigned short v, size_t N, CUstream s) { return cuMemsetD16Async(p, v, N, own_stream(s)); }
-CUresult cuMemsetD32Async_ptsz(CUdeviceptr p, unsigned int v, size_t N, CUstream s) { return cuMemsetD32Async(p, v, N, own_stream(s)); }
-CUresult cuMemsetD8_v2_ptds(CUdeviceptr p, unsigned char v, size_t N) { return drv(fill(p, N, v, 1, N, 1, cudaStreamPerThread)); }
-CUresult cuMemsetD32_v2_ptds(CUdeviceptr p, unsigned int v, size_t N) { return drv(fill(p, N * 4, v, 4, N, 1, cudaStreamPerThread)); }
+CUresult cuMemcpy_ptds(CUdeviceptr dst, CUdeviceptr src, size_t n)
+{
+    return drv(copy(dst, src, n, cudaMemcpyDefault, cudaStreamPerThread, WAIT));
+}
+
+CUresult cuMemcpyAsync_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
+{
+    return cuMemcpyAsync(dst, src, n, own_stream(s));
+}
+
+CUresult cuMemcpyHtoD_v2_ptds(CUdeviceptr dst, const void *src, size_t n)
+{
+    return drv(copy(dst, dev(src), n, cudaMemcpyHostToDevice, cudaStreamPerThread, WAIT));
+}
+
+CUresult cuMemcpyDtoH_v2_ptds(void *dst, CUdeviceptr src, size_t n)
+{
+    return drv(copy(dev(dst), src, n, cudaMemcpyDeviceToHost, cudaStreamPerThread, WAIT));
+}
+
+CUresult cuMemcpyDtoD_v2_ptds(CUdeviceptr dst, CUdeviceptr src, size_t n)
+{
+    return drv(copy(dst, src, n, cudaMemcpyDeviceToDevice, cudaStreamPerThread, GO_ON));
+}
+
+CUresult cuMemcpyHtoDAsync_v2_ptsz(CUdeviceptr dst, const void *src, size_t n, CUstream s)
+{
+    return cuMemcpyHtoDAsync_v2(dst, src, n, own_stream(s));
+}
+
+CUresult cuMemcpyDtoHAsync_v2_ptsz(void *dst, CUdeviceptr src, size_t n, CUstream s)
+{
+    return cuMemcpyDtoHAsync_v2(dst, src, n, own_stream(s));
+}
+
+CUresult cuMemcpyDtoDAsync_v2_ptsz(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
+{
+    return cuMemcpyDtoDAsync_v2(dst, src, n, own_stream(s));
+}
+
+CUresult cuMemsetD8Async_ptsz(CUdeviceptr p, unsigned char v, size_t N, CUstream s)
+{
+    return cuMemsetD8Async(p, v, N, own_stream(s));
+}
+
+CUresult cuMemsetD16Async_ptsz(CUdeviceptr p, unsigned short v, size_t N, CUstream s)
+{
+    return cuMemsetD16Async(p, v, N, own_stream(s));
+}
+
+CUresult cuMemsetD32Async_ptsz(CUdeviceptr p, unsigned int v, size_t N, CUstream s)
+{
+    return cuMemsetD32Async(p, v, N, own_stream(s));
+}
+
+CUresult cuMemsetD8_v2_ptds(CUdeviceptr p, unsigned char v, size_t N)
+{
+    return drv(fill(p, N, v, 1, N, 1, cudaStreamPerThread));
+}
+
+CUresult cuMemsetD32_v2_ptds(CUdeviceptr p, unsigned int v, size_t N)
+{
+    return drv(fill(p, N * 4, v, 4, N, 1, cudaStreamPerThread));
+}

@@ -31,7 +31,8 @@ static int load(struct image **out, const void *image, unsigned int n, CUjit_opt
     return current() ?: image_open(image, out, log, size);
 }
 
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
+                            void **optionValues)
 {
     struct image *im;
     int error = load(&im, image, numOptions, options, optionValues);
@@ -39,8 +40,15 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int nu
     return drv(error);
 }
 
-CUresult cuModuleLoadData(CUmodule *module, const void *image) { return cuModuleLoadDataEx(module, image, 0, NULL, NULL); }
-CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin) { return cuModuleLoadDataEx(module, fatCubin, 0, NULL, NULL); }
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+    return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
+CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
+{
+    return cuModuleLoadDataEx(module, fatCubin, 0, NULL, NULL);
+}
 
 CUresult cuModuleLoad(CUmodule *module, const char *fname)
 {
@@ -69,7 +77,10 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
     return drv(error);
 }
 
-CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod) { return drv(current() ?: image_kernels((struct image *)mod, NULL, 0, count)); }
+CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
+{
+    return drv(current() ?: image_kernels((struct image *)mod, NULL, 0, count));
+}
 
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
 {
@@ -105,11 +116,31 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
 }
 
 CUresult cuLibraryUnload(CUlibrary library) { return drv(current() ?: image_close((struct image *)library)); }
-CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name) { return cuModuleGetFunction((CUfunction *)pKernel, (CUmodule)library, name); }
-CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name) { return cuModuleGetGlobal_v2(dptr, bytes, (CUmodule)library, name); }
-CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name) { return cuModuleGetGlobal_v2(dptr, bytes, (CUmodule)library, name); }
-CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib) { return cuModuleGetFunctionCount(count, (CUmodule)lib); }
-CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib) { return cuModuleEnumerateFunctions((CUfunction *)kernels, numKernels, (CUmodule)lib); }
+
+CUresult cuLibraryGetKernel(CUkernel *pKernel, CUlibrary library, const char *name)
+{
+    return cuModuleGetFunction((CUfunction *)pKernel, (CUmodule)library, name);
+}
+
+CUresult cuLibraryGetGlobal(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    return cuModuleGetGlobal_v2(dptr, bytes, (CUmodule)library, name);
+}
+
+CUresult cuLibraryGetManaged(CUdeviceptr *dptr, size_t *bytes, CUlibrary library, const char *name)
+{
+    return cuModuleGetGlobal_v2(dptr, bytes, (CUmodule)library, name);
+}
+
+CUresult cuLibraryGetKernelCount(unsigned int *count, CUlibrary lib)
+{
+    return cuModuleGetFunctionCount(count, (CUmodule)lib);
+}
+
+CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, CUlibrary lib)
+{
+    return cuModuleEnumerateFunctions((CUfunction *)kernels, numKernels, (CUmodule)lib);
+}
 
 CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 {
@@ -183,8 +214,15 @@ CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int v
     return drv(current() ?: kernel_get(hfunc, &k) ?: kernel_set_attribute(k, (int)attrib, value));
 }
 
-CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev) { return drv(device_check(dev) ?: (int)cuFuncGetAttribute(pi, attrib, (CUfunction)kernel)); }
-CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) { return drv(device_check(dev) ?: (int)cuFuncSetAttribute((CUfunction)kernel, attrib, val)); }
+CUresult cuKernelGetAttribute(int *pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev)
+{
+    return drv(device_check(dev) ?: (int)cuFuncGetAttribute(pi, attrib, (CUfunction)kernel));
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev)
+{
+    return drv(device_check(dev) ?: (int)cuFuncSetAttribute((CUfunction)kernel, attrib, val));
+}
 
 CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
 {
@@ -193,7 +231,10 @@ CUresult cuFuncSetCacheConfig(CUfunction hfunc, CUfunc_cache config)
     return drv(current() ?: kernel_get(hfunc, &k));
 }
 
-CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) { return drv(device_check(dev) ?: (int)cuFuncSetCacheConfig((CUfunction)kernel, config)); }
+CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev)
+{
+    return drv(device_check(dev) ?: (int)cuFuncSetCacheConfig((CUfunction)kernel, config));
+}
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
@@ -203,7 +244,10 @@ CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
     return drv(error);
 }
 
-CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel) { return cuFuncGetModule((CUmodule *)pLib, (CUfunction)kernel); }
+CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
+{
+    return cuFuncGetModule((CUmodule *)pLib, (CUfunction)kernel);
+}
 
 CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
@@ -297,13 +341,15 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void 
 
 /* ---- occupancy */
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
+                                                     size_t dynamicSMemSize)
 {
     struct kernel *k;
     return drv(current() ?: kernel_get(func, &k) ?: occupancy_blocks(k, blockSize, dynamicSMemSize, numBlocks));
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CUfunction func, int blockSize,
+                                                              size_t dynamicSMemSize, unsigned int flags)
 {
     (void)flags;
     return cuOccupancyMaxActiveBlocksPerMultiprocessor(numBlocks, func, blockSize, dynamicSMemSize);

@@ -4,33 +4,62 @@
 
 /* ---- streams */
 
-CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags) { return drv(current() ?: stream_new(phStream, Flags, 0)); }
-CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority) { return drv(current() ?: stream_new(phStream, flags, priority)); }
+CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
+{
+    return drv(current() ?: stream_new(phStream, Flags, 0));
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
+{
+    return drv(current() ?: stream_new(phStream, flags, priority));
+}
+
 CUresult cuStreamDestroy_v2(CUstream hStream) { return drv(current() ?: stream_free(hStream)); }
 CUresult cuStreamSynchronize(CUstream hStream) { return drv(current() ?: stream_sync(hStream)); }
 CUresult cuStreamQuery(CUstream hStream) { return drv(current() ?: stream_query(hStream)); }
-CUresult cuStreamGetPriority(CUstream hStream, int *priority) { return drv(current() ?: stream_info(hStream, NULL, priority, NULL)); }
-CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags) { return drv(current() ?: stream_info(hStream, flags, NULL, NULL)); }
-CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId) { return drv(current() ?: stream_info(hStream, NULL, NULL, streamId)); }
+
+CUresult cuStreamGetPriority(CUstream hStream, int *priority)
+{
+    return drv(current() ?: stream_info(hStream, NULL, priority, NULL));
+}
+
+CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags)
+{
+    return drv(current() ?: stream_info(hStream, flags, NULL, NULL));
+}
+
+CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId)
+{
+    return drv(current() ?: stream_info(hStream, NULL, NULL, streamId));
+}
+
 CUresult cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
     *device = 0;
     return drv(current() ?: stream_info(hStream, NULL, NULL, NULL));
 }
-CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx) { return drv(current() ?: stream_info(hStream, NULL, NULL, NULL) ?: drv_context(pctx)); }
+
+CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
+{
+    return drv(current() ?: stream_info(hStream, NULL, NULL, NULL) ?: drv_context(pctx));
+}
+
 CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value_out)
 {
     return drv(current() ?: stream_attribute(hStream, (int)attr, (cudaLaunchAttributeValue *)value_out, NULL));
 }
+
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *value)
 {
     return drv(current() ?: stream_attribute(hStream, (int)attr, NULL, (const cudaLaunchAttributeValue *)value));
 }
+
 CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 {
     (void)Flags;
     return drv(current() ?: stream_wait_event(hStream, hEvent));
 }
+
 CUresult cuStreamAttachMemAsync(CUstream hStream, CUdeviceptr dptr, size_t length, unsigned int flags)
 {
     (void)hStream, (void)dptr, (void)length, (void)flags;
@@ -54,28 +83,60 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags) { return drv(current() ?: event_new(phEvent, Flags)); }
 CUresult cuEventDestroy_v2(CUevent hEvent) { return drv(current() ?: event_free(hEvent)); }
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream) { return drv(current() ?: event_record(hEvent, hStream, 0)); }
-CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) { return drv(current() ?: event_record(hEvent, hStream, flags)); }
+
+CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    return drv(current() ?: event_record(hEvent, hStream, flags));
+}
+
 CUresult cuEventQuery(CUevent hEvent) { return drv(current() ?: event_query(hEvent)); }
 CUresult cuEventSynchronize(CUevent hEvent) { return drv(current() ?: event_sync(hEvent)); }
-CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd) { return drv(current() ?: event_elapsed(pMilliseconds, hStart, hEnd)); }
-CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd) { return cuEventElapsedTime(pMilliseconds, hStart, hEnd); }
+
+CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return drv(current() ?: event_elapsed(pMilliseconds, hStart, hEnd));
+}
+
+CUresult cuEventElapsedTime_v2(float *pMilliseconds, CUevent hStart, CUevent hEnd)
+{
+    return cuEventElapsedTime(pMilliseconds, hStart, hEnd);
+}
 
 /* ---- words written and waited for in stream order */
 
-static int value_task(CUstream s, enum task_kind kind, CUdeviceptr addr, uint64_t value, uint32_t bytes, unsigned int flags)
+static int value_task(CUstream s, enum task_kind kind, CUdeviceptr addr, uint64_t value, uint32_t bytes,
+                      unsigned int flags)
 {
     struct task t = {.kind = kind, .value = {.addr = addr, .value = value, .bytes = bytes, .condition = flags}};
     return current() ?: addr % bytes ? cudaErrorInvalidValue : submit(s, &t, false);
 }
 
-CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) { return drv(value_task(stream, TASK_WRITE_VALUE, addr, value, 4, flags)); }
-CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) { return drv(value_task(stream, TASK_WRITE_VALUE, addr, value, 8, flags)); }
-CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) { return drv(value_task(stream, TASK_WAIT_VALUE, addr, value, 4, flags)); }
-CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) { return drv(value_task(stream, TASK_WAIT_VALUE, addr, value, 8, flags)); }
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return drv(value_task(stream, TASK_WRITE_VALUE, addr, value, 4, flags));
+}
+
+CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    return drv(value_task(stream, TASK_WRITE_VALUE, addr, value, 8, flags));
+}
+
+CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return drv(value_task(stream, TASK_WAIT_VALUE, addr, value, 4, flags));
+}
+
+CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    return drv(value_task(stream, TASK_WAIT_VALUE, addr, value, 8, flags));
+}
 
 /* ---- capture */
 
-CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) { return drv(current() ?: capture_begin(hStream, NULL, NULL, 0, (int)mode)); }
+CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return drv(current() ?: capture_begin(hStream, NULL, NULL, 0, (int)mode));
+}
 
 CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 {
@@ -100,10 +161,35 @@ CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureSta
 
 CUresult cuStreamSynchronize_ptsz(CUstream hStream) { return cuStreamSynchronize(own_stream(hStream)); }
 CUresult cuStreamQuery_ptsz(CUstream hStream) { return cuStreamQuery(own_stream(hStream)); }
-CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) { return cuStreamWaitEvent(own_stream(hStream), hEvent, Flags); }
-CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData) { return cuLaunchHostFunc(own_stream(hStream), fn, userData); }
+
+CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags)
+{
+    return cuStreamWaitEvent(own_stream(hStream), hEvent, Flags);
+}
+
+CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void *userData)
+{
+    return cuLaunchHostFunc(own_stream(hStream), fn, userData);
+}
+
 CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) { return cuEventRecord(hEvent, own_stream(hStream)); }
-CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) { return cuEventRecordWithFlags(hEvent, own_stream(hStream), flags); }
-CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode) { return cuStreamBeginCapture_v2(own_stream(hStream), mode); }
-CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph) { return cuStreamEndCapture(own_stream(hStream), phGraph); }
-CUresult cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus) { return cuStreamIsCapturing(own_stream(hStream), captureStatus); }
+
+CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags)
+{
+    return cuEventRecordWithFlags(hEvent, own_stream(hStream), flags);
+}
+
+CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode)
+{
+    return cuStreamBeginCapture_v2(own_stream(hStream), mode);
+}
+
+CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph *phGraph)
+{
+    return cuStreamEndCapture(own_stream(hStream), phGraph);
+}
+
+CUresult cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus *captureStatus)
+{
+    return cuStreamIsCapturing(own_stream(hStream), captureStatus);
+}

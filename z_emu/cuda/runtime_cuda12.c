@@ -16,20 +16,23 @@ static int managed(const void *p, size_t n)
     return buffer_find(dev(p), &b) && b.kind != BUF_DEVICE && n <= b.addr + b.size - dev(p) ? 0 : cudaErrorInvalidValue;
 }
 
-cudaError_t cudaMemAdvise_v2(const void *devPtr, size_t count, enum cudaMemoryAdvise advice, struct cudaMemLocation location)
+cudaError_t cudaMemAdvise_v2(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                             struct cudaMemLocation location)
 {
     (void)advice, (void)location;
     return rt(ready() ?: managed(devPtr, count));
 }
 
-cudaError_t cudaMemPrefetchAsync_v2(const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags, cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync_v2(const void *devPtr, size_t count, struct cudaMemLocation location,
+                                    unsigned int flags, cudaStream_t stream)
 {
     struct task t = {.kind = TASK_EMPTY};
     (void)location, (void)flags;
     return rt(ready() ?: managed(devPtr, count) ?: submit(stream, &t, false));
 }
 
-cudaError_t cudaMemPrefetchAsync_v2_ptsz(const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags, cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync_v2_ptsz(const void *devPtr, size_t count, struct cudaMemLocation location,
+                                         unsigned int flags, cudaStream_t stream)
 {
     return cudaMemPrefetchAsync_v2(devPtr, count, location, flags, own_stream(stream));
 }
@@ -42,21 +45,24 @@ static void plain_edges(cudaGraphEdgeData *edgeData, size_t n)
         memset(edgeData, 0, n * sizeof *edgeData);
 }
 
-cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edgeData, size_t *numEdges)
+cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                                 cudaGraphEdgeData *edgeData, size_t *numEdges)
 {
     int error = graph_edges(graph, from, to, numEdges);
     plain_edges(edgeData, error || !from ? 0 : *numEdges);
     return rt(error);
 }
 
-cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, cudaGraphEdgeData *edgeData, size_t *pNumDependencies)
+cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependencies,
+                                            cudaGraphEdgeData *edgeData, size_t *pNumDependencies)
 {
     int error = graph_neighbours(node, false, pDependencies, pNumDependencies);
     plain_edges(edgeData, error || !pDependencies ? 0 : *pNumDependencies);
     return rt(error);
 }
 
-cudaError_t cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)
+cudaError_t cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes,
+                                              cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)
 {
     int error = graph_neighbours(node, true, pDependentNodes, pNumDependentNodes);
     plain_edges(edgeData, error || !pDependentNodes ? 0 : *pNumDependentNodes);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNTIME_VERSION = CUDART_MAJOR * 1000 };
+enum { RUNTIME_VERSION = CUDART_MAJOR == 12 ? 12080 : CUDART_MAJOR * 1000 };
 
 /* ---- errors */
 
@@ -37,6 +37,7 @@ cudaError_t cudaGetDevice(int *device)
 }
 
 cudaError_t cudaSetDevice(int device) { return rt(device_check(device) ?: ready()); }
+
 cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags)
 {
     (void)deviceFlags, (void)flags;

@@ -28,7 +28,8 @@ static int copy_1d_task(struct task *t, void *dst, const void *src, size_t n, en
     return ready() ?: task_copy(t, dev(dst), dev(src), n, (int)kind) ?: task_copy_check(t);
 }
 
-static int symbol_task(struct task *t, const void *symbol, const void *other, size_t n, size_t offset, enum cudaMemcpyKind kind, bool to_symbol)
+static int symbol_task(struct task *t, const void *symbol, const void *other, size_t n, size_t offset,
+                       enum cudaMemcpyKind kind, bool to_symbol)
 {
     uint64_t addr;
     size_t size;
@@ -87,14 +88,29 @@ cudaError_t cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags)
     (void)flags;
     return rt(ready() ?: graph_make(pGraph));
 }
+
 cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return rt(graph_delete(graph, false)); }
-cudaError_t cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph) { return rt(graph_copy(pGraphClone, originalGraph)); }
+
+cudaError_t cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph)
+{
+    return rt(graph_copy(pGraphClone, originalGraph));
+}
+
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *pNode, cudaGraphNode_t originalNode, cudaGraph_t clonedGraph)
 {
     return rt(graph_find_copy(pNode, originalNode, clonedGraph));
 }
-cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes) { return rt(graph_nodes(graph, false, nodes, numNodes)); }
-cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t *pNumRootNodes) { return rt(graph_nodes(graph, true, pRootNodes, pNumRootNodes)); }
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes)
+{
+    return rt(graph_nodes(graph, false, nodes, numNodes));
+}
+
+cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t *pNumRootNodes)
+{
+    return rt(graph_nodes(graph, true, pRootNodes, pNumRootNodes));
+}
+
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *pType)
 {
     int type = 0;
@@ -102,6 +118,7 @@ cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *p
     *pType = (enum cudaGraphNodeType)type;
     return rt(error);
 }
+
 cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) { return rt(graph_delete_node(node)); }
 
 #if CUDART_MAJOR >= 13
@@ -110,30 +127,38 @@ static void plain_edges(cudaGraphEdgeData *edgeData, size_t n)
     if (edgeData)
         memset(edgeData, 0, n * sizeof *edgeData);
 }
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, cudaGraphEdgeData *edgeData, size_t *numEdges)
+
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
+                              cudaGraphEdgeData *edgeData, size_t *numEdges)
 {
     int error = graph_edges(graph, from, to, numEdges);
     plain_edges(edgeData, error ? 0 : *numEdges);
     return rt(error);
 }
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, cudaGraphEdgeData *edgeData, size_t *pNumDependencies)
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies,
+                                         cudaGraphEdgeData *edgeData, size_t *pNumDependencies)
 {
     int error = graph_neighbours(node, false, pDependencies, pNumDependencies);
     plain_edges(edgeData, error || !pDependencies ? 0 : *pNumDependencies);
     return rt(error);
 }
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes,
+                                           cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)
 {
     int error = graph_neighbours(node, true, pDependentNodes, pNumDependentNodes);
     plain_edges(edgeData, error || !pDependentNodes ? 0 : *pNumDependentNodes);
     return rt(error);
 }
+
 cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                      const cudaGraphEdgeData *edgeData, size_t numDependencies)
 {
     (void)edgeData;
     return rt(graph_link(graph, from, to, numDependencies, true));
 }
+
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
                                         const cudaGraphEdgeData *edgeData, size_t numDependencies)
 {
@@ -141,11 +166,33 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
     return rt(graph_link(graph, from, to, numDependencies, false));
 }
 #else
-cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *numEdges) { return rt(graph_edges(graph, from, to, numEdges)); }
-cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, size_t *pNumDependencies) { return rt(graph_neighbours(node, false, pDependencies, pNumDependencies)); }
-cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes, size_t *pNumDependentNodes) { return rt(graph_neighbours(node, true, pDependentNodes, pNumDependentNodes)); }
-cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) { return rt(graph_link(graph, from, to, numDependencies, true)); }
-cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to, size_t numDependencies) { return rt(graph_link(graph, from, to, numDependencies, false)); }
+cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *numEdges)
+{
+    return rt(graph_edges(graph, from, to, numEdges));
+}
+
+cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, size_t *pNumDependencies)
+{
+    return rt(graph_neighbours(node, false, pDependencies, pNumDependencies));
+}
+
+cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes,
+                                           size_t *pNumDependentNodes)
+{
+    return rt(graph_neighbours(node, true, pDependentNodes, pNumDependentNodes));
+}
+
+cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                     size_t numDependencies)
+{
+    return rt(graph_link(graph, from, to, numDependencies, true));
+}
+
+cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                        size_t numDependencies)
+{
+    return rt(graph_link(graph, from, to, numDependencies, false));
+}
 #endif
 
 /* ---- kernel nodes */
@@ -156,6 +203,7 @@ cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
     struct task t;
     return rt(kernel_task_of(&t, pNodeParams) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *pNodeParams)
 {
     struct task t;
@@ -167,25 +215,33 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
             .kernelParams = graph_node_args(node)};
     return rt(error);
 }
+
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *pNodeParams)
 {
     struct task t;
     return rt(kernel_task_of(&t, pNodeParams) ?: graph_set_task(NULL, node, &t));
 }
-cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const struct cudaKernelNodeParams *pNodeParams)
+
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaKernelNodeParams *pNodeParams)
 {
     struct task t;
     return rt(kernel_task_of(&t, pNodeParams) ?: graph_set_task(hGraphExec, node, &t));
 }
-cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaKernelNodeAttrID attr, cudaKernelNodeAttrValue *value_out)
+
+cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaKernelNodeAttrID attr,
+                                            cudaKernelNodeAttrValue *value_out)
 {
     return rt(graph_node_attribute(hNode, NULL, (int)attr, value_out));
 }
-cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaKernelNodeAttrID attr, const cudaKernelNodeAttrValue *value)
+
+cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaKernelNodeAttrID attr,
+                                            const cudaKernelNodeAttrValue *value)
 {
     cudaLaunchAttribute a = {.id = attr, .val = *value};
     return rt(graph_node_attribute(hNode, &a, 0, NULL));
 }
+
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cudaGraphNode_t hSrc)
 {
     int error = 0;
@@ -204,12 +260,14 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
     struct task t;
     return rt(copy_task_of(&t, pCopyParams) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                      size_t numDependencies, void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
 {
     struct task t;
     return rt(copy_1d_task(&t, dst, src, count, kind) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                            size_t numDependencies, const void *symbol, const void *src, size_t count, size_t offset,
                                            enum cudaMemcpyKind kind)
@@ -217,6 +275,7 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGrap
     struct task t;
     return rt(symbol_task(&t, symbol, src, count, offset, kind, true) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                              size_t numDependencies, void *dst, const void *symbol, size_t count, size_t offset,
                                              enum cudaMemcpyKind kind)
@@ -224,6 +283,7 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGr
     struct task t;
     return rt(symbol_task(&t, symbol, dst, count, offset, kind, false) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *pNodeParams)
 {
     struct task t;
@@ -235,22 +295,29 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
             .extent = {t.copy.width, t.copy.height, t.copy.depth}, .kind = t.copy.kind};
     return rt(error);
 }
+
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *pNodeParams)
 {
     struct task t;
     return rt(copy_task_of(&t, pNodeParams) ?: graph_set_task(NULL, node, &t));
 }
-cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
+
+cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, const void *src, size_t count,
+                                           enum cudaMemcpyKind kind)
 {
     struct task t;
     return rt(copy_1d_task(&t, dst, src, count, kind) ?: graph_set_task(NULL, node, &t));
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const struct cudaMemcpy3DParms *pNodeParams)
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaMemcpy3DParms *pNodeParams)
 {
     struct task t;
     return rt(copy_task_of(&t, pNodeParams) ?: graph_set_task(hGraphExec, node, &t));
 }
-cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
+
+cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, void *dst,
+                                               const void *src, size_t count, enum cudaMemcpyKind kind)
 {
     struct task t;
     return rt(copy_1d_task(&t, dst, src, count, kind) ?: graph_set_task(hGraphExec, node, &t));
@@ -264,6 +331,7 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
     struct task t;
     return rt(fill_task_of(&t, pMemsetParams) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *pNodeParams)
 {
     struct task t;
@@ -272,12 +340,15 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemset
         *pNodeParams = (struct cudaMemsetParams){ptr(t.fill.dst), t.fill.pitch, t.fill.value, t.fill.unit, t.fill.width, t.fill.height};
     return rt(error);
 }
+
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *pNodeParams)
 {
     struct task t;
     return rt(fill_task_of(&t, pNodeParams) ?: graph_set_task(NULL, node, &t));
 }
-cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const struct cudaMemsetParams *pNodeParams)
+
+cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                             const struct cudaMemsetParams *pNodeParams)
 {
     struct task t;
     return rt(fill_task_of(&t, pNodeParams) ?: graph_set_task(hGraphExec, node, &t));
@@ -292,6 +363,7 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
     host_task_of(&t, pNodeParams);
     return rt(graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *pNodeParams)
 {
     struct task t;
@@ -300,24 +372,29 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNode
         *pNodeParams = (struct cudaHostNodeParams){t.host.fn, t.host.data};
     return rt(error);
 }
+
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *pNodeParams)
 {
     struct task t;
     host_task_of(&t, pNodeParams);
     return rt(graph_set_task(NULL, node, &t));
 }
-cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node, const struct cudaHostNodeParams *pNodeParams)
+
+cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
+                                           const struct cudaHostNodeParams *pNodeParams)
 {
     struct task t;
     host_task_of(&t, pNodeParams);
     return rt(graph_set_task(hGraphExec, node, &t));
 }
+
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                        size_t numDependencies, cudaGraph_t childGraph)
 {
     struct task t;
     return rt(graph_child_task(&t, childGraph) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph)
 {
     struct task t;
@@ -326,23 +403,28 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *p
         *pGraph = (cudaGraph_t)t.graph;
     return rt(error);
 }
-cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies, size_t numDependencies)
+
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
+                                  size_t numDependencies)
 {
     struct task t = {.kind = TASK_EMPTY};
     return rt(graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                         size_t numDependencies, cudaEvent_t event)
 {
     struct task t;
     return rt(event_task(&t, TASK_RECORD, event) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                       size_t numDependencies, cudaEvent_t event)
 {
     struct task t;
     return rt(event_task(&t, TASK_WAIT, event) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
+
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)
 {
     struct task t;
@@ -373,7 +455,9 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodePar
     struct task t;
     return rt(task_of(&t, nodeParams) ?: graph_set_task(NULL, node, &t));
 }
-cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node, struct cudaGraphNodeParams *nodeParams)
+
+cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
+                                       struct cudaGraphNodeParams *nodeParams)
 {
     struct task t;
     return rt(task_of(&t, nodeParams) ?: graph_set_task(graphExec, node, &t));
@@ -382,20 +466,43 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_
 /* ---- executable graphs */
 
 #if CUDART_MAJOR >= 12
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) { return rt(ready() ?: graph_exec_new(pGraphExec, graph, flags)); }
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags)
+{
+    return rt(ready() ?: graph_exec_new(pGraphExec, graph, flags));
+}
 #endif
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags) { return rt(ready() ?: graph_exec_new(pGraphExec, graph, flags)); }
-cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams)
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags)
+{
+    return rt(ready() ?: graph_exec_new(pGraphExec, graph, flags));
+}
+
+cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                           cudaGraphInstantiateParams *instantiateParams)
 {
     int error = ready() ?: graph_exec_new(pGraphExec, graph, instantiateParams->flags);
     instantiateParams->result_out = error ? cudaGraphInstantiateError : cudaGraphInstantiateSuccess;
     return rt(error);
 }
-cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags) { return rt(graph_exec_flags(graphExec, flags)); }
+
+cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags)
+{
+    return rt(graph_exec_flags(graphExec, flags));
+}
+
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec) { return rt(graph_delete(graphExec, true)); }
-cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled) { return rt(graph_node_enable(hGraphExec, hNode, &isEnabled, NULL)); }
-cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled) { return rt(graph_node_enable(hGraphExec, hNode, NULL, isEnabled)); }
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, cudaGraphExecUpdateResultInfo *resultInfo)
+
+cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int isEnabled)
+{
+    return rt(graph_node_enable(hGraphExec, hNode, &isEnabled, NULL));
+}
+
+cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled)
+{
+    return rt(graph_node_enable(hGraphExec, hNode, NULL, isEnabled));
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
+                                cudaGraphExecUpdateResultInfo *resultInfo)
 {
     cudaGraphNode_t culprit = NULL;
     int error = ready() ?: graph_exec_update(hGraphExec, hGraph, &culprit);
@@ -404,15 +511,30 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph, 
             .result = error ? cudaGraphExecUpdateErrorTopologyChanged : cudaGraphExecUpdateSuccess, .errorNode = culprit};
     return rt(error);
 }
+
 cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream)
 {
     (void)graphExec, (void)stream;
     return rt(ready());
 }
-cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) { return rt(ready() ?: graph_launch(graphExec, stream)); }
-cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) { return cudaGraphUpload(graphExec, stream); }
-cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) { return cudaGraphLaunch(graphExec, own_stream(stream)); }
-cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, cudaGraphInstantiateParams *instantiateParams)
+
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream)
+{
+    return rt(ready() ?: graph_launch(graphExec, stream));
+}
+
+cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream)
+{
+    return cudaGraphUpload(graphExec, stream);
+}
+
+cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream)
+{
+    return cudaGraphLaunch(graphExec, own_stream(stream));
+}
+
+cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                                cudaGraphInstantiateParams *instantiateParams)
 {
     return cudaGraphInstantiateWithParams(pGraphExec, graph, instantiateParams);
 }

@@ -11,12 +11,14 @@ static int launch_func(const void *func, dim3 grid, dim3 block, void **args, siz
     return ready() ?: kernel_get(func, &k) ?: launch(k, grid, block, dyn_smem, s, args, NULL, attrs, nattrs);
 }
 
-cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
+cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                             cudaStream_t stream)
 {
     return rt(launch_func(func, gridDim, blockDim, args, sharedMem, stream, NULL, 0));
 }
 
-cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
+cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                                        cudaStream_t stream)
 {
     cudaLaunchAttribute a = {.id = cudaLaunchAttributeCooperative, .val = {.cooperative = 1}};
     return rt(launch_func(func, gridDim, blockDim, args, sharedMem, stream, &a, 1));
@@ -28,12 +30,14 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
                           config->attrs, config->numAttrs));
 }
 
-cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
+cudaError_t cudaLaunchKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem,
+                                  cudaStream_t stream)
 {
     return cudaLaunchKernel(func, gridDim, blockDim, args, sharedMem, own_stream(stream));
 }
 
-cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args, size_t sharedMem, cudaStream_t stream)
+cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                             size_t sharedMem, cudaStream_t stream)
 {
     return cudaLaunchCooperativeKernel(func, gridDim, blockDim, args, sharedMem, own_stream(stream));
 }
@@ -119,18 +123,21 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlock
     return rt(ready() ?: kernel_get(func, &k) ?: occupancy_blocks(k, blockSize, dynamicSMemSize, numBlocks));
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize)
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func, int blockSize,
+                                                          size_t dynamicSMemSize)
 {
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize, dynamicSMemSize, 0);
 }
 
-cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func, int numBlocks, int blockSize)
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func, int numBlocks,
+                                                      int blockSize)
 {
     struct kernel *k;
     return rt(ready() ?: kernel_get(func, &k) ?: occupancy_dynamic(k, numBlocks, blockSize, dynamicSmemSize));
 }
 
-cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func, const cudaLaunchConfig_t *launchConfig)
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
+                                                 const cudaLaunchConfig_t *launchConfig)
 {
     struct kernel *k;
     return rt(ready() ?: kernel_get(func, &k) ?: occupancy_cluster_size(k, launchConfig, clusterSize));

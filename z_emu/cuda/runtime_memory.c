@@ -14,7 +14,11 @@ static int allocate(enum buffer_kind kind, void **out, size_t size, unsigned int
     return error;
 }
 
-cudaError_t cudaMalloc(void **devPtr, size_t size) { return rt(ready() ?: allocate(BUF_DEVICE, devPtr, size, 0, "cudaMalloc")); }
+cudaError_t cudaMalloc(void **devPtr, size_t size)
+{
+    return rt(ready() ?: allocate(BUF_DEVICE, devPtr, size, 0, "cudaMalloc"));
+}
+
 cudaError_t cudaFree(void *devPtr) { return rt(ready() ?: buffer_free(dev(devPtr), false)); }
 
 cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height)
@@ -39,10 +43,23 @@ cudaError_t cudaMemGetInfo(size_t *free, size_t *total) { return rt(ready() ?: b
 
 /* ---- host memory that the device sees at the same address */
 
-cudaError_t cudaMallocHost(void **p, size_t size) { return rt(ready() ?: allocate(BUF_HOST, p, size, 0, "cudaMallocHost")); }
-cudaError_t cudaHostAlloc(void **p, size_t size, unsigned int flags) { return rt(ready() ?: allocate(BUF_HOST, p, size, flags, "cudaHostAlloc")); }
+cudaError_t cudaMallocHost(void **p, size_t size)
+{
+    return rt(ready() ?: allocate(BUF_HOST, p, size, 0, "cudaMallocHost"));
+}
+
+cudaError_t cudaHostAlloc(void **p, size_t size, unsigned int flags)
+{
+    return rt(ready() ?: allocate(BUF_HOST, p, size, flags, "cudaHostAlloc"));
+}
+
 cudaError_t cudaFreeHost(void *p) { return rt(ready() ?: buffer_free(dev(p), true)); }
-cudaError_t cudaHostRegister(void *p, size_t size, unsigned int flags) { return rt(ready() ?: buffer_register(p, size, flags)); }
+
+cudaError_t cudaHostRegister(void *p, size_t size, unsigned int flags)
+{
+    return rt(ready() ?: buffer_register(p, size, flags));
+}
+
 cudaError_t cudaHostUnregister(void *p) { return rt(ready() ?: buffer_unregister(p)); }
 
 static int host_buffer(const void *p, struct buffer *b)
@@ -85,14 +102,16 @@ static int managed_range(const void *p, size_t n)
 }
 
 #if CUDART_MAJOR >= 13
-cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags, cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags,
+                                 cudaStream_t stream)
 {
     struct task t = {.kind = TASK_EMPTY};
     (void)location, (void)flags;
     return rt(ready() ?: managed_range(devPtr, count) ?: submit(stream, &t, false));
 }
 
-cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice, struct cudaMemLocation location)
+cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location)
 {
     (void)advice, (void)location;
     return rt(ready() ?: managed_range(devPtr, count));
@@ -112,7 +131,8 @@ cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvis
 }
 #endif
 
-cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute attribute, const void *devPtr, size_t count)
+cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
+                                     const void *devPtr, size_t count)
 {
     (void)attribute;
     memset(data, 0, dataSize);
@@ -173,48 +193,84 @@ static int malloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_
     return error;
 }
 
-cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream) { return rt(malloc_async(devPtr, size, NULL, hStream)); }
-cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t memPool, cudaStream_t stream) { return rt(malloc_async(p, size, memPool, stream)); }
+cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
+{
+    return rt(malloc_async(devPtr, size, NULL, hStream));
+}
+
+cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t memPool, cudaStream_t stream)
+{
+    return rt(malloc_async(p, size, memPool, stream));
+}
+
 cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream) { return rt(ready() ?: pool_free(dev(devPtr), hStream)); }
 
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device) { return rt(device_check(device) ?: pool_default(memPool)); }
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device) { return rt(device_check(device) ?: pool_current(memPool, NULL)); }
-cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t memPool) { return rt(device_check(device) ?: pool_current(NULL, memPool)); }
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
+{
+    return rt(device_check(device) ?: pool_default(memPool));
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device)
+{
+    return rt(device_check(device) ?: pool_current(memPool, NULL));
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t memPool)
+{
+    return rt(device_check(device) ?: pool_current(NULL, memPool));
+}
+
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *memPool, const struct cudaMemPoolProps *poolProps)
 {
     (void)poolProps;
     return rt(pool_new(memPool));
 }
+
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t memPool) { return rt(pool_delete(memPool)); }
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value) { return rt(pool_attribute(memPool, (int)attr, value, true)); }
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value) { return rt(pool_attribute(memPool, (int)attr, value, false)); }
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value)
+{
+    return rt(pool_attribute(memPool, (int)attr, value, true));
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value)
+{
+    return rt(pool_attribute(memPool, (int)attr, value, false));
+}
+
 cudaError_t cudaMemPoolTrimTo(cudaMemPool_t memPool, size_t minBytesToKeep)
 {
     (void)minBytesToKeep;
     return rt(memPool ? 0 : cudaErrorInvalidValue);
 }
+
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList, size_t count)
 {
     (void)descList, (void)count;
     return rt(memPool ? 0 : cudaErrorInvalidValue);
 }
-cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool, struct cudaMemLocation *location)
+
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool,
+                                 struct cudaMemLocation *location)
 {
     (void)location;
     *flags = cudaMemAccessFlagsProtReadWrite;
     return rt(memPool ? 0 : cudaErrorInvalidValue);
 }
 #if CUDART_MAJOR >= 13
-cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location, enum cudaMemAllocationType type)
+cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location,
+                                     enum cudaMemAllocationType type)
 {
     (void)location, (void)type;
     return rt(pool_default(memPool));
 }
+
 cudaError_t cudaMemGetMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location, enum cudaMemAllocationType type)
 {
     (void)location, (void)type;
     return rt(pool_current(memPool, NULL));
 }
+
 cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllocationType type, cudaMemPool_t memPool)
 {
     (void)location, (void)type;
@@ -224,12 +280,28 @@ cudaError_t cudaMemSetMemPool(struct cudaMemLocation *location, enum cudaMemAllo
 
 /* ---- the same with a default stream per thread */
 
-cudaError_t cudaMallocAsync_ptsz(void **devPtr, size_t size, cudaStream_t hStream) { return cudaMallocAsync(devPtr, size, own_stream(hStream)); }
-cudaError_t cudaMallocFromPoolAsync_ptsz(void **p, size_t size, cudaMemPool_t memPool, cudaStream_t stream) { return cudaMallocFromPoolAsync(p, size, memPool, own_stream(stream)); }
-cudaError_t cudaFreeAsync_ptsz(void *devPtr, cudaStream_t hStream) { return cudaFreeAsync(devPtr, own_stream(hStream)); }
-cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags) { return cudaStreamAttachMemAsync(stream, devPtr, length, flags); }
+cudaError_t cudaMallocAsync_ptsz(void **devPtr, size_t size, cudaStream_t hStream)
+{
+    return cudaMallocAsync(devPtr, size, own_stream(hStream));
+}
+
+cudaError_t cudaMallocFromPoolAsync_ptsz(void **p, size_t size, cudaMemPool_t memPool, cudaStream_t stream)
+{
+    return cudaMallocFromPoolAsync(p, size, memPool, own_stream(stream));
+}
+
+cudaError_t cudaFreeAsync_ptsz(void *devPtr, cudaStream_t hStream)
+{
+    return cudaFreeAsync(devPtr, own_stream(hStream));
+}
+
+cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void *devPtr, size_t length, unsigned int flags)
+{
+    return cudaStreamAttachMemAsync(stream, devPtr, length, flags);
+}
 #if CUDART_MAJOR >= 13
-cudaError_t cudaMemPrefetchAsync_ptsz(const void *devPtr, size_t count, struct cudaMemLocation location, unsigned int flags, cudaStream_t stream)
+cudaError_t cudaMemPrefetchAsync_ptsz(const void *devPtr, size_t count, struct cudaMemLocation location,
+                                      unsigned int flags, cudaStream_t stream)
 {
     return cudaMemPrefetchAsync(devPtr, count, location, flags, own_stream(stream));
 }

@@ -100,13 +100,15 @@ cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *stub)
     return *kernel ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t dyn_smem, cudaStream_t stream)
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t dyn_smem,
+                               cudaStream_t stream)
 {
     struct kernel *k;
     return rt(ready() ?: kernel_get(kernel, &k) ?: launch(k, grid, block, dyn_smem, stream, args, NULL, NULL, 0));
 }
 
-cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t dyn_smem, cudaStream_t stream)
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void **args, size_t dyn_smem,
+                                    cudaStream_t stream)
 {
     return __cudaLaunchKernel(kernel, grid, block, args, dyn_smem, own_stream(stream));
 }

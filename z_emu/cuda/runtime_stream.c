@@ -5,14 +5,35 @@
 /* ---- streams */
 
 cudaError_t cudaStreamCreate(cudaStream_t *pStream) { return rt(ready() ?: stream_new(pStream, 0, 0)); }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags) { return rt(ready() ?: stream_new(pStream, flags, 0)); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority) { return rt(ready() ?: stream_new(pStream, flags, priority)); }
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags)
+{
+    return rt(ready() ?: stream_new(pStream, flags, 0));
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority)
+{
+    return rt(ready() ?: stream_new(pStream, flags, priority));
+}
+
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return rt(ready() ?: stream_free(stream)); }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return rt(ready() ?: stream_sync(stream)); }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return rt(ready() ?: stream_query(stream)); }
-cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority) { return rt(ready() ?: stream_info(hStream, NULL, priority, NULL)); }
-cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags) { return rt(ready() ?: stream_info(hStream, flags, NULL, NULL)); }
-cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId) { return rt(ready() ?: stream_info(hStream, NULL, NULL, streamId)); }
+
+cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority)
+{
+    return rt(ready() ?: stream_info(hStream, NULL, priority, NULL));
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags)
+{
+    return rt(ready() ?: stream_info(hStream, flags, NULL, NULL));
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId)
+{
+    return rt(ready() ?: stream_info(hStream, NULL, NULL, streamId));
+}
 
 cudaError_t cudaStreamGetDevice(cudaStream_t hStream, int *device)
 {
@@ -51,7 +72,8 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userD
     return rt(ready() ?: fn ? submit(stream, &t, false) : cudaErrorInvalidValue);
 }
 
-cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, unsigned int flags)
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
+                                  unsigned int flags)
 {
     struct task t = {.kind = TASK_HOST, .host = {.callback = callback, .stream = stream, .data = userData}};
     return rt(ready() ?: callback && !flags ? submit(stream, &t, false) : cudaErrorInvalidValue);
@@ -60,15 +82,36 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 /* ---- events */
 
 cudaError_t cudaEventCreate(cudaEvent_t *event) { return rt(ready() ?: event_new(event, 0)); }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) { return rt(ready() ?: event_new(event, flags)); }
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
+{
+    return rt(ready() ?: event_new(event, flags));
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return rt(ready() ?: event_free(event)); }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { return rt(ready() ?: event_record(event, stream, 0)); }
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags) { return rt(ready() ?: event_record(event, stream, flags)); }
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    return rt(ready() ?: event_record(event, stream, 0));
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
+{
+    return rt(ready() ?: event_record(event, stream, flags));
+}
+
 cudaError_t cudaEventQuery(cudaEvent_t event) { return rt(ready() ?: event_query(event)); }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) { return rt(ready() ?: event_sync(event)); }
-cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) { return rt(ready() ?: event_elapsed(ms, start, end)); }
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    return rt(ready() ?: event_elapsed(ms, start, end));
+}
 #if CUDART_MAJOR < 13
-cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end) { return cudaEventElapsedTime(ms, start, end); }
+cudaError_t cudaEventElapsedTime_v2(float *ms, cudaEvent_t start, cudaEvent_t end)
+{
+    return cudaEventElapsedTime(ms, start, end);
+}
 #endif
 
 /* ---- capture */
@@ -161,7 +204,8 @@ cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream, enum cudaStreamCapt
     return rt(capture_report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
 }
 
-cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies, size_t numDependencies, unsigned int flags)
+cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
+                                                size_t numDependencies, unsigned int flags)
 {
     return rt(ready() ?: capture_update(stream, (struct node *const *)dependencies, numDependencies, flags == 1));
 }
@@ -180,24 +224,83 @@ cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode
 
 cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream) { return cudaStreamSynchronize(own_stream(stream)); }
 cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream) { return cudaStreamQuery(own_stream(stream)); }
-cudaError_t cudaStreamGetPriority_ptsz(cudaStream_t hStream, int *priority) { return cudaStreamGetPriority(own_stream(hStream), priority); }
-cudaError_t cudaStreamGetFlags_ptsz(cudaStream_t hStream, unsigned int *flags) { return cudaStreamGetFlags(own_stream(hStream), flags); }
-cudaError_t cudaStreamGetId_ptsz(cudaStream_t hStream, unsigned long long *streamId) { return cudaStreamGetId(own_stream(hStream), streamId); }
-cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t hStream, int *device) { return cudaStreamGetDevice(own_stream(hStream), device); }
-cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t stream, cudaStreamAttrID attr, cudaStreamAttrValue *value) { return cudaStreamGetAttribute(own_stream(stream), attr, value); }
-cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t stream, cudaStreamAttrID attr, const cudaStreamAttrValue *param) { return cudaStreamSetAttribute(own_stream(stream), attr, param); }
-cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t dstStream, cudaStream_t srcStream) { return cudaStreamCopyAttributes(own_stream(dstStream), own_stream(srcStream)); }
-cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned int flags) { return cudaStreamWaitEvent(own_stream(stream), event, flags); }
-cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *userData) { return cudaLaunchHostFunc(own_stream(stream), fn, userData); }
-cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t stream, cudaStreamCallback_t callback, void *userData, unsigned int flags)
+
+cudaError_t cudaStreamGetPriority_ptsz(cudaStream_t hStream, int *priority)
+{
+    return cudaStreamGetPriority(own_stream(hStream), priority);
+}
+
+cudaError_t cudaStreamGetFlags_ptsz(cudaStream_t hStream, unsigned int *flags)
+{
+    return cudaStreamGetFlags(own_stream(hStream), flags);
+}
+
+cudaError_t cudaStreamGetId_ptsz(cudaStream_t hStream, unsigned long long *streamId)
+{
+    return cudaStreamGetId(own_stream(hStream), streamId);
+}
+
+cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t hStream, int *device)
+{
+    return cudaStreamGetDevice(own_stream(hStream), device);
+}
+
+cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t stream, cudaStreamAttrID attr, cudaStreamAttrValue *value)
+{
+    return cudaStreamGetAttribute(own_stream(stream), attr, value);
+}
+
+cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t stream, cudaStreamAttrID attr, const cudaStreamAttrValue *param)
+{
+    return cudaStreamSetAttribute(own_stream(stream), attr, param);
+}
+
+cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t dstStream, cudaStream_t srcStream)
+{
+    return cudaStreamCopyAttributes(own_stream(dstStream), own_stream(srcStream));
+}
+
+cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned int flags)
+{
+    return cudaStreamWaitEvent(own_stream(stream), event, flags);
+}
+
+cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void *userData)
+{
+    return cudaLaunchHostFunc(own_stream(stream), fn, userData);
+}
+
+cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t stream, cudaStreamCallback_t callback, void *userData,
+                                       unsigned int flags)
 {
     return cudaStreamAddCallback(own_stream(stream), callback, userData, flags);
 }
-cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream) { return cudaEventRecord(event, own_stream(stream)); }
-cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned int flags) { return cudaEventRecordWithFlags(event, own_stream(stream), flags); }
-cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode) { return cudaStreamBeginCapture(own_stream(stream), mode); }
-cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *pGraph) { return cudaStreamEndCapture(own_stream(stream), pGraph); }
-cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus) { return cudaStreamIsCapturing(own_stream(stream), pCaptureStatus); }
+
+cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream)
+{
+    return cudaEventRecord(event, own_stream(stream));
+}
+
+cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned int flags)
+{
+    return cudaEventRecordWithFlags(event, own_stream(stream), flags);
+}
+
+cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    return cudaStreamBeginCapture(own_stream(stream), mode);
+}
+
+cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t *pGraph)
+{
+    return cudaStreamEndCapture(own_stream(stream), pGraph);
+}
+
+cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus)
+{
+    return cudaStreamIsCapturing(own_stream(stream), pCaptureStatus);
+}
+
 cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *dependencies,
                                                const cudaGraphEdgeData *dependencyData, size_t numDependencies, enum cudaStreamCaptureMode mode)
 {
@@ -210,6 +313,7 @@ cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream, enum cudaStreamCa
 {
     return cudaStreamGetCaptureInfo(own_stream(stream), captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out, numDependencies_out);
 }
+
 cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t stream, cudaGraphNode_t *dependencies,
                                                      const cudaGraphEdgeData *dependencyData, size_t numDependencies, unsigned int flags)
 {
