@@ -8,7 +8,7 @@
  * that is written in part passes: compilers copy structs with their padding. */
 #include "core/memory.h"
 
-#ifdef __AVX512F__
+#if defined __AVX512F__ || defined __AVX2__
 #include <immintrin.h>
 #endif
 
@@ -203,22 +203,28 @@ uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space spa
 
 /* ---------------------------------------------------------------- a warp */
 
-typedef uint64_t u64x8 __attribute__((vector_size(64), aligned(4), may_alias));
-typedef uint32_t u32x8 __attribute__((vector_size(32), aligned(4), may_alias));
+/* As many addresses at a time as the host's registers hold: wider vectors would be taken apart through memory. */
+#if defined __AVX512F__
+enum { AT_ONCE = 8 };
+#elif defined __AVX2__
+enum { AT_ONCE = 4 };
+#else
+enum { AT_ONCE = 2 };
+#endif
+typedef uint64_t u64v __attribute__((vector_size(8 * AT_ONCE), aligned(4), may_alias));
 
 static const _Alignas(64) uint64_t lane_number[WARP] = {
     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
     16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31 };
 
-static void addresses(const void *row, uint32_t width, int64_t imm, uint64_t addr[WARP])
+static void addresses(const void *row, uint32_t width, int64_t imm, uint64_t addr[restrict WARP])
 {
     if (width == 8)
-        for (int i = 0; i < WARP; i += 8)
-            *(u64x8 *)&addr[i] = *(const u64x8 *)((const uint64_t *)row + i) + (uint64_t)imm;
+        for (int i = 0; i < WARP; i++)
+            addr[i] = ((const uint64_t *)row)[i] + (uint64_t)imm;
     else
-        for (int i = 0; i < WARP; i += 8)
-            *(u64x8 *)&addr[i] = __builtin_convertvector(*(const u32x8 *)((const uint32_t *)row + i) + (uint32_t)imm,
-                                                         u64x8);
+        for (int i = 0; i < WARP; i++)
+            addr[i] = ((const uint32_t *)row)[i] + (uint32_t)imm;
 }
 
 void mem_addresses(struct warp *w, const struct operand *o, uint64_t addr[WARP])
@@ -229,9 +235,9 @@ void mem_addresses(struct warp *w, const struct operand *o, uint64_t addr[WARP])
 /* Lanes outside the mask take another's address. */
 static void fill_idle(uint64_t addr[WARP], uint32_t mask, uint64_t stand_in)
 {
-    for (int i = 0; i < WARP; i += 8) {
-        u64x8 active = -((mask >> *(const u64x8 *)&lane_number[i]) & 1);
-        *(u64x8 *)&addr[i] = (*(u64x8 *)&addr[i] & active) | (stand_in & ~active);
+    for (int i = 0; i < WARP; i += AT_ONCE) {
+        u64v active = -((mask >> *(const u64v *)&lane_number[i]) & 1);
+        *(u64v *)&addr[i] = (*(u64v *)&addr[i] & active) | (stand_in & ~active);
     }
 }
 
@@ -251,14 +257,15 @@ static __attribute__((noinline, cold)) bool reach_slowly(struct warp *w, const s
     return true;
 }
 
-/* Whether all eight are 0. */
-static inline __attribute__((always_inline)) bool none(const u64x8 *v)
+/* Whether all of them are 0. */
+static inline __attribute__((always_inline)) bool none(const u64v *v)
 {
-#ifdef __AVX512F__
+#if defined __AVX512F__
     return !_mm512_test_epi64_mask((__m512i)*v, (__m512i)*v);
+#elif defined __AVX2__
+    return _mm256_testz_si256((__m256i)*v, (__m256i)*v);
 #else
-    const uint64_t *x = (const uint64_t *)v;
-    return !(((x[0] | x[1]) | (x[2] | x[3])) | ((x[4] | x[5]) | (x[6] | x[7])));
+    return !((*v)[0] | (*v)[1]);
 #endif
 }
 
@@ -267,11 +274,11 @@ static inline enum shape shape_of(const uint64_t addr[WARP], uint32_t size)
 {
     const uint64_t start = addr[0], step = addr[1] - start, keep = step ? UINT64_MAX : 0;
     const int shift = __builtin_ctz(size);
-    u64x8 odd = {0};
+    u64v odd = {0};
     if ((step != 0 && step != size) || size & (size - 1))
         return SCATTERED;
-    for (int i = 0; i < WARP; i += 8)
-        odd |= *(u64x8 *)&addr[i] ^ (start + (*(const u64x8 *)&lane_number[i] << shift & keep));
+    for (int i = 0; i < WARP; i += AT_ONCE)
+        odd |= *(u64v *)&addr[i] ^ (start + (*(const u64v *)&lane_number[i] << shift & keep));
     return !none(&odd) ? SCATTERED : step ? CONSECUTIVE : UNIFORM;
 }
 
@@ -279,11 +286,11 @@ static inline enum shape shape_of(const uint64_t addr[WARP], uint32_t size)
 static inline bool all_within(const uint64_t addr[WARP], const struct region *g, uint32_t size, uint32_t align)
 {
     const uint64_t limit = g->size - size, top = (uint64_t)1 << 63;
-    u64x8 bad = {0}, low = {0};
+    u64v bad = {0}, low = {0};
     if (size > g->size)
         return false;
-    for (int i = 0; i < WARP; i += 8) {
-        u64x8 a = *(u64x8 *)&addr[i], offset = a - g->lo;
+    for (int i = 0; i < WARP; i += AT_ONCE) {
+        u64v a = *(u64v *)&addr[i], offset = a - g->lo;
         bad |= offset | (limit - offset);       /* top bit set: below lo, or above the limit */
         low |= a;
     }
@@ -310,8 +317,8 @@ static inline bool reach_quickly(struct warp *w, uint64_t first, enum space spac
     r->shape = g.stride ? SCATTERED : shape_of(r->at, size);
     r->shared = g.in_cluster;
     r->shadow = g.shadow ? g.shadow - g.host : 0;
-    for (int i = 0; i < WARP; i += 8)
-        *(u64x8 *)&r->at[i] += g.host - g.lo;
+    for (int i = 0; i < WARP; i += AT_ONCE)
+        *(u64v *)&r->at[i] += g.host - g.lo;
     if (g.stride)
         for (uint32_t i = 0; i < WARP; i++)
             r->at[i] += g.stride * thread_of(w, i);
