@@ -116,14 +116,15 @@ static struct variable variable_at(const struct warp *w, uint64_t offset)
 {
     const struct symbol *s = shared_variable(w, offset);
     struct variable v = { "" };
+    char name[100];
     if (!s || !s->size)
         return v;
     const uint64_t inside = offset - w->cta->memory->smem_reserved - s->addr;
     if (inside < s->size)
-        snprintf(v.text, sizeof v.text, " (byte %llu of %s)", HEX(inside), s->name);
+        snprintf(v.text, sizeof v.text, " (byte %llu of %s)", HEX(inside), plain_name(s->name, name, sizeof name));
     else
         snprintf(v.text, sizeof v.text, " (%llu bytes past the end of %s, which has %llu)", HEX(inside - s->size),
-                 s->name, HEX(s->size));
+                 plain_name(s->name, name, sizeof name), HEX(s->size));
     return v;
 }
 
