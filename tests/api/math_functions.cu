@@ -1,9 +1,10 @@
-/* The toolkit's mathematical functions, which are hundreds of plain instructions each, against the host's in a wider type,
- * rounded: they may differ by as many units of the last place as NVIDIA documents. */
+/* The toolkit's mathematical functions, which are hundreds of plain instructions each, against the host's in a wider
+ * type, rounded: they may differ by as many units of the last place as NVIDIA documents. */
 #include <cmath>
 #include "api.h"
 
 enum { N = 2048 };
+__device__ static int thread() { return blockIdx.x * blockDim.x + threadIdx.x; }
 
 /* name, the reference, the documented error in ulp */
 #define FLOATS(X) X(sinf, sin, 2) X(cosf, cos, 2) X(tanf, tan, 4) X(expf, exp, 2) X(exp2f, exp2, 2) X(exp10f, exp10, 2)                 \
@@ -19,9 +20,9 @@ enum { N = 2048 };
 static long double rounded_root(long double a) { return sqrt((double)a); }
 
 #define FLOAT_KERNEL(f, reference, most) \
-    __global__ void k_##f(float *out, const float *a) { int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = f(a[i]); }
+    __global__ void k_##f(float *out, const float *a) { out[thread()] = f(a[thread()]); }
 #define DOUBLE_KERNEL(f, reference, most) \
-    __global__ void k_##f(double *out, const double *a) { int i = blockIdx.x * blockDim.x + threadIdx.x; out[i] = f(a[i]); }
+    __global__ void k_##f(double *out, const double *a) { out[thread()] = f(a[thread()]); }
 FLOATS(FLOAT_KERNEL)
 DOUBLES(DOUBLE_KERNEL)
 

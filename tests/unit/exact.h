@@ -1,5 +1,6 @@
-/* exact.h: an independent view of floating point for tests: a format is the list of its values, and rounding is a search
- * in that list. Sums and products are held exactly, as two numbers of 113 bits. Slow, and unlike the code under test. */
+/* exact.h: an independent view of floating point for tests: a format is the list of its values, and rounding is a
+ * search in that list. Sums and products are held exactly, as two numbers of 113 bits. Slow, and unlike the code
+ * under test. */
 #ifndef TESTS_EXACT_H
 #define TESTS_EXACT_H
 
@@ -79,7 +80,8 @@ static inline uint64_t round_magnitude(const struct layout *f, struct exact x, e
     }
     if (compare_exact(x, value_of(f, low)) == 0) return low;
     /* The next value, were there no end to the format: */
-    quad step = low >> f->mantissa ? power_of_two((int)(low >> f->mantissa) - f->bias - f->mantissa) : power_of_two(1 - f->bias - f->mantissa);
+    quad step = low >> f->mantissa ? power_of_two((int)(low >> f->mantissa) - f->bias - f->mantissa) :
+        power_of_two(1 - f->bias - f->mantissa);
     quad half = value_of(f, low) + step / 2;
     int to_half = compare_exact(x, half);
     bool past = low == largest(f) && compare_exact(x, value_of(f, low) + step) >= 0;

@@ -1,7 +1,8 @@
 /* lanes.h: runs one PTX instruction on 32 lanes of values and holds each against a reference.
  *
  * The instruction goes through the parser and the table of pickers as in a real module; its rows are then filled by
- * hand. A reference gets the lane's sources as raw codes, in the order of the operands, and gives the code of the result.
+ * hand. A reference gets the lane's sources as raw codes, in the order of the operands, and gives the code of the
+ * result.
  *
  *     lanes_check("add.u32 %r0, %r1, %r2;", ref_add, 0);
  *
@@ -99,13 +100,16 @@ static inline uint64_t lanes_random(void)
 static inline uint64_t lanes_value(uint32_t width)
 {
     static const uint64_t ints[] = {0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 255, 0x7f, 0x80, 0x7fff, 0x8000, 0xffff, 0x10000,
-        0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX, UINT64_MAX - 1};
-    static const uint32_t f32[] = {0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x3f800000, 0xbf800000,
-        0x3f000000, 0x3f800001, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffffffff,
-        0x4f000000, 0xcf000000, 0x4f800000, 0x5f000000, 0x5f800000, 0x477fe000, 0x477ff000, 0x38800000, 0x33000000, 0x40200000};
+        0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX,
+        UINT64_MAX - 1};
+    static const uint32_t f32[] = {0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x80800000, 0x3f800000,
+        0xbf800000, 0x3f000000, 0x3f800001, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001, 0xffffffff,
+        0x4f000000, 0xcf000000, 0x4f800000, 0x5f000000, 0x5f800000, 0x477fe000, 0x477ff000, 0x38800000, 0x33000000,
+        0x40200000};
     static const uint64_t f64[] = {0, 0x8000000000000000, 1, 0x000fffffffffffff, 0x0010000000000000, 0x3ff0000000000000,
         0xbff0000000000000, 0x3fe0000000000000, 0x7fefffffffffffff, 0x7ff0000000000000, 0xfff0000000000000,
-        0x7ff8000000000000, 0x7ff0000000000001, 0xffffffffffffffff, 0x41dfffffffc00000, 0xc1e0000000000000, 0x43e0000000000000};
+        0x7ff8000000000000, 0x7ff0000000000001, 0xffffffffffffffff, 0x41dfffffffc00000, 0xc1e0000000000000,
+        0x43e0000000000000};
     static const uint16_t f16[] = {0, 0x8000, 1, 0x8001, 0x3ff, 0x400, 0x3c00, 0xbc00, 0x7bff, 0xfbff, 0x7c00, 0xfc00,
         0x7e00, 0x7c01, 0xffff, 0x3800, 0x3f80, 0xbf80, 0x7f7f, 0x7f80, 0xff80, 0x7fc0, 0x0080, 0x007f, 0x7eff};
 #define ONE_OF(a) (a)[lanes_random() % (sizeof(a) / sizeof *(a))]
@@ -172,7 +176,8 @@ static inline int lanes_run(struct unit *u, const char *text, reference_fn *ref,
         if (got == want) continue;
         checks_failed++;
         if (lanes_quiet) return 0;
-        printf("%s lane %d of mask %x: %llx, not %llx; sources", text, i, mask, (unsigned long long)got, (unsigned long long)want);
+        printf("%s lane %d of mask %x: %llx, not %llx; sources", text, i, mask, (unsigned long long)got,
+            (unsigned long long)want);
         for (int k = 0; k < src.n; k++) printf(" %llx", (unsigned long long)s[i][k]);
         printf("\n");
         return 0;

@@ -39,7 +39,8 @@ REF_TYPES(most, x < y ? y : x)
 REF_TYPES(sad, magnitude(x - y) + z)
 REF_TYPES(div, y ? x / y : -1)
 REF_TYPES(rem, y ? x % y : -1)
-#define REF_SIGNED(name, expr) REF(name##_s16, int16_t, expr) REF(name##_s32, int32_t, expr) REF(name##_s64, int64_t, expr)
+#define REF_SIGNED(name, expr) \
+    REF(name##_s16, int16_t, expr) REF(name##_s32, int32_t, expr) REF(name##_s64, int64_t, expr)
 REF_SIGNED(neg, -x)
 REF_SIGNED(abs, magnitude(x))
 
@@ -147,7 +148,7 @@ static void pairs_of_16_bits(void)
     LANES_CHECK_ALL(cases);
 }
 
-/* ---------------------------------------------------------------- carries: the flag is the last source and destination */
+/* ---------------------------------------------------------------- carries: the flag is the last source */
 
 /* Runs text on random sources and a random flag; the result and the flag must be those of 128-bit arithmetic, where
  * `value` gives the unbounded result (a borrow is a negative one). */
@@ -209,11 +210,26 @@ static void carries_chain(void)
 /* ---------------------------------------------------------------- bits */
 
 static uint64_t bit(uint64_t x, int n) { return x >> n & 1; }
-static uint64_t ref_popc(const uint64_t *s) { uint64_t n = 0; for (int i = 0; i < 64; i++) n += bit(s[0], i); return n; }
-static uint64_t count_zeros(uint64_t x, int bits) { int n = 0; while (n < bits && !bit(x, bits - 1 - n)) n++; return (uint64_t)n; }
+static uint64_t ref_popc(const uint64_t *s)
+{
+    uint64_t n = 0;
+    for (int i = 0; i < 64; i++) n += bit(s[0], i);
+    return n;
+}
+static uint64_t count_zeros(uint64_t x, int bits)
+{
+    int n = 0;
+    while (n < bits && !bit(x, bits - 1 - n)) n++;
+    return (uint64_t)n;
+}
 static uint64_t ref_clz_32(const uint64_t *s) { return count_zeros(s[0], 32); }
 static uint64_t ref_clz_64(const uint64_t *s) { return count_zeros(s[0], 64); }
-static uint64_t reversed(uint64_t x, int bits) { uint64_t r = 0; for (int i = 0; i < bits; i++) r |= bit(x, i) << (bits - 1 - i); return r; }
+static uint64_t reversed(uint64_t x, int bits)
+{
+    uint64_t r = 0;
+    for (int i = 0; i < bits; i++) r |= bit(x, i) << (bits - 1 - i);
+    return r;
+}
 static uint64_t ref_brev_32(const uint64_t *s) { return reversed(s[0], 32); }
 static uint64_t ref_brev_64(const uint64_t *s) { return reversed(s[0], 64); }
 

@@ -1,6 +1,5 @@
 /* test_alu_float: floating-point arithmetic of every type against exact sums and products rounded by search
- * (exact.h), division and roots against the host's in each rounding direction, approximations against libm within the ISA's
- * bounds. */
+ * (exact.h), division and roots against the host's in each rounding direction. Approximations: test_alu_math.c. */
 #include <fenv.h>
 
 #include "exact.h"
@@ -51,11 +50,13 @@ static uint64_t arithmetic(const uint64_t *s)
 
 struct form { const char *type, *modifiers; const struct layout *f; char reg; int parts; bool ftz, sat, relu; };
 
-static void check_form(const struct form *form, const char *mnemonic, char op, const char *rnd, enum direction dir, int rounds)
+static void check_form(const struct form *form, const char *mnemonic, char op, const char *rnd, enum direction dir,
+                       int rounds)
 {
     char text[120];
     const char *third = op == '!' ? ", %%%c3" : "", *format = "%s%s%s.%s %%%c0, %%%c1, %%%c2";
-    int n = snprintf(text, sizeof text, format, mnemonic, rnd, form->modifiers, form->type, form->reg, form->reg, form->reg);
+    int n = snprintf(text, sizeof text, format, mnemonic, rnd, form->modifiers, form->type, form->reg, form->reg,
+        form->reg);
     n += snprintf(text + n, sizeof text - (size_t)n, third, form->reg);
     snprintf(text + n, sizeof text - (size_t)n, ";");
     now.f = form->f, now.op = op, now.dir = dir, now.parts = form->parts;
@@ -142,9 +143,12 @@ static uint64_t mixed(const uint64_t *s)
 }
 static void mixed_precision(void)
 {
-    static const struct { const char *text; const struct layout *narrow; char op; enum direction dir; bool sat; } cases[] = {
-        {"add.f32.f16 %r0, %h1, %r2;", &F16, '+', NEAREST, false}, {"add.rz.f32.bf16 %r0, %h1, %r2;", &BF16, '+', TO_ZERO, false},
-        {"sub.rp.sat.f32.f16 %r0, %h1, %r2;", &F16, '-', UP, true}, {"fma.rn.f32.bf16 %r0, %h1, %h2, %r3;", &BF16, '!', NEAREST, false},
+    static const struct { const char *text; const struct layout *narrow; char op; enum direction dir;
+                          bool sat; } cases[] = {
+        {"add.f32.f16 %r0, %h1, %r2;", &F16, '+', NEAREST, false},
+        {"add.rz.f32.bf16 %r0, %h1, %r2;", &BF16, '+', TO_ZERO, false},
+        {"sub.rp.sat.f32.f16 %r0, %h1, %r2;", &F16, '-', UP, true},
+        {"fma.rn.f32.bf16 %r0, %h1, %h2, %r3;", &BF16, '!', NEAREST, false},
         {"fma.rm.f32.f16 %r0, %h1, %h2, %r3;", &F16, '!', DOWN, false}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         narrow = cases[i].narrow, now.f = &F32, now.op = cases[i].op, now.dir = cases[i].dir, now.sat = cases[i].sat;
@@ -187,18 +191,22 @@ static uint64_t minmax(const uint64_t *s)
 static void minima_and_maxima(void)
 {
     static const struct { const char *type; const struct layout *f; char reg; int parts; } types[] = {
-        {"f32", &F32, 'r', 1}, {"f64", &F64, 'd', 1}, {"f16", &F16, 'h', 1}, {"f16x2", &F16, 'r', 2}, {"bf16", &BF16, 'h', 1}, {"bf16x2", &BF16, 'r', 2}};
+        {"f32", &F32, 'r', 1}, {"f64", &F64, 'd', 1}, {"f16", &F16, 'h', 1}, {"f16x2", &F16, 'r', 2},
+        {"bf16", &BF16, 'h', 1}, {"bf16x2", &BF16, 'r', 2}};
     for (int t = 0; t < 6; t++)
         for (int m = 0; m < 16; m++) {
             bool max = m & 1, nan = m & 2, both = m & 4, ftz = m & 8;
             if ((t == 1 && m > 1) || (ftz && t >= 4)) continue;
             char text[120];
-            snprintf(text, sizeof text, "%s%s%s%s.%s %%%c0, %%%c1, %%%c2;", max ? "max" : "min", ftz ? ".ftz" : "", nan ? ".NaN" : "",
+            snprintf(text, sizeof text, "%s%s%s%s.%s %%%c0, %%%c1, %%%c2;", max ? "max" : "min", ftz ? ".ftz" : "",
+                nan ? ".NaN" : "",
                      both ? ".xorsign.abs" : "", types[t].type, types[t].reg, types[t].reg, types[t].reg);
-            mm.f = types[t].f, mm.max = max, mm.nan = nan, mm.xorsign = mm.abs = both, mm.ftz = ftz, mm.parts = types[t].parts, mm.sources = 2;
+            mm.f = types[t].f, mm.max = max, mm.nan = nan, mm.xorsign = mm.abs = both, mm.ftz = ftz,
+                mm.parts = types[t].parts, mm.sources = 2;
             lanes_check(text, minmax, 40);
         }
-    mm.f = &F32, mm.max = true, mm.nan = true, mm.xorsign = false, mm.abs = true, mm.ftz = false, mm.parts = 1, mm.sources = 3;
+    mm.f = &F32, mm.max = true, mm.nan = true, mm.xorsign = false, mm.abs = true, mm.ftz = false, mm.parts = 1,
+        mm.sources = 3;
     lanes_check("max.NaN.abs.f32 %r0, %r1, %r2, %r3;", minmax, 40);
     mm.max = mm.nan = mm.abs = false, mm.ftz = true;
     lanes_check("min.ftz.f32 %r0, %r1, %r2, %r3;", minmax, 40);
@@ -230,7 +238,8 @@ static uint64_t host_f64(const uint64_t *s) { return host(s, true); }
 static void division_and_roots_are_exact(void)
 {
     static const char *const rnd[] = {".rn", ".rz", ".rm", ".rp"};
-    static const struct { const char *name, *third; char op; } ops[] = {{"div", ", %c2", '/'}, {"rcp", "", '1'}, {"sqrt", "", 'q'}};
+    static const struct { const char *name, *third; char op; } ops[] = {{"div", ", %c2", '/'}, {"rcp", "", '1'},
+        {"sqrt", "", 'q'}};
     now.sat = now.relu = false;
     for (int o = 0; o < 3; o++)
         for (int r = 0; r < 4; r++)
@@ -238,7 +247,8 @@ static void division_and_roots_are_exact(void)
                 char text[120];
                 bool wide = form == 2;
                 now.op = ops[o].op, now.dir = (enum direction)r, now.f = wide ? &F64 : &F32, now.ftz = form == 1;
-                snprintf(text, sizeof text, "%s%s%s.%s %%%c0, %%%c1%s%s;", ops[o].name, rnd[r], form == 1 ? ".ftz" : "", wide ? "f64" : "f32",
+                snprintf(text, sizeof text, "%s%s%s.%s %%%c0, %%%c1%s%s;", ops[o].name, rnd[r], form == 1 ? ".ftz" :
+                    "", wide ? "f64" : "f32",
                          wide ? 'd' : 'r', wide ? 'd' : 'r', o ? "" : ", %", o ? "" : wide ? "d2" : "r2");
                 lanes_check(text, wide ? host_f64 : host_f32, 40);
             }
@@ -269,12 +279,72 @@ static uint64_t subnormal(const uint64_t *s) { return fpclassify(f64_of(s[0])) =
 static void signs_and_kinds(void)
 {
     static const struct lanes_case cases[] = {
-        {"neg.f32 %r0, %r1;", neg_f32}, {"abs.f32 %r0, %r1;", abs_f32}, {"abs.ftz.f32 %r0, %r1;", abs_ftz}, {"neg.f64 %d0, %d1;", neg_f64},
+        {"neg.f32 %r0, %r1;", neg_f32}, {"abs.f32 %r0, %r1;", abs_f32}, {"abs.ftz.f32 %r0, %r1;", abs_ftz},
+        {"neg.f64 %d0, %d1;", neg_f64},
         {"neg.f16 %h0, %h1;", neg_f16}, {"abs.bf16x2 %r0, %r1;", abs_bf16x2},
         {"copysign.f32 %r0, %r1, %r2;", copysign_f32}, {"copysign.f64 %d0, %d1, %d2;", copysign_f64},
-        {"testp.finite.f32 %p0, %r1;", finite}, {"testp.infinite.f64 %p0, %d1;", infinite}, {"testp.number.f32 %p0, %r1;", number},
-        {"testp.notanumber.f64 %p0, %d1;", notanumber}, {"testp.normal.f32 %p0, %r1;", normal}, {"testp.subnormal.f64 %p0, %d1;", subnormal}};
+        {"testp.finite.f32 %p0, %r1;", finite}, {"testp.infinite.f64 %p0, %d1;", infinite},
+        {"testp.number.f32 %p0, %r1;", number},
+        {"testp.notanumber.f64 %p0, %d1;", notanumber}, {"testp.normal.f32 %p0, %r1;", normal},
+        {"testp.subnormal.f64 %p0, %d1;", subnormal}};
     LANES_CHECK_ALL(cases);
+}
+
+/* ---------------------------------------------------------------- halves compared */
+
+static const struct layout *cmp_layout;
+static bool less_or_unordered(uint64_t a, uint64_t b)
+{
+    if (is_nan_code(cmp_layout, a) || is_nan_code(cmp_layout, b)) return true;
+    return value_of(cmp_layout, a) < value_of(cmp_layout, b);
+}
+static uint64_t ltu_low(const uint64_t *s) { return less_or_unordered(s[0] & 0xffff, s[1] & 0xffff); }
+static uint64_t ltu_low_and(const uint64_t *s) { return ltu_low(s) && s[2]; }
+static uint64_t ltu_high(const uint64_t *s) { return less_or_unordered(s[0] >> 16 & 0xffff, s[1] >> 16 & 0xffff); }
+static uint64_t ltu_ones(const uint64_t *s) { return ltu_low(s) * 0xffff | ltu_high(s) * 0xffff0000; }
+static uint64_t ltu_f16x2(const uint64_t *s) { return ltu_low(s) * 0x3c00 | ltu_high(s) * 0x3c000000; }
+static uint64_t ltu_bf16x2(const uint64_t *s) { return ltu_low(s) * 0x3f80 | ltu_high(s) * 0x3f800000; }
+static uint64_t ltu_u16(const uint64_t *s) { return ltu_low(s) * 0xffff; }
+static uint64_t ltu_s32(const uint64_t *s) { return ltu_low(s) * 0xffffffff; }
+static uint64_t lt_s32_as_bf16(const uint64_t *s) { return (int32_t)s[0] < (int32_t)s[1] ? 0x3f80 : 0; }
+
+/* The second predicate is the upper half's. */
+static void check_upper_predicate(const char *text)
+{
+    struct unit u = lanes_open(text);
+    CHECK(u.func);
+    for (int round = 0; u.func && round < 40; round++) {
+        struct lanes_rows src = lanes_sources(u.in);
+        uint64_t s[WARP][LANES_MAX_SOURCES];
+        for (int i = 0; i < WARP; i++)
+            for (int k = 0; k < src.n; k++) lanes_set(&u, src.row[k], src.width[k], i,
+                s[i][k] = lanes_value(src.width[k]) & 0xffffffff);
+        u.in->exec(&u.warp, u.in, UINT32_MAX);
+        for (int i = 0; i < WARP; i++) {
+            CHECK_EQ(lanes_get(&u, u.in->opnd[0].row, 0, i), ltu_low(s[i]));
+            CHECK_EQ(lanes_get(&u, u.in->opnd[0].pair_row, 0, i), ltu_high(s[i]));
+        }
+    }
+    lanes_close(&u);
+}
+
+static void halves_are_compared(void)
+{
+    static const struct lanes_case f16[] = {
+        {"setp.ltu.f16 %p0, %h1, %h2;", ltu_low}, {"setp.ltu.and.f16x2 %p0|%p2, %r1, %r2, %p1;", ltu_low_and},
+        {"set.ltu.u32.f16x2 %r0, %r1, %r2;", ltu_ones}, {"set.ltu.f16x2.f16x2 %r0, %r1, %r2;", ltu_f16x2},
+        {"set.ltu.u16.f16 %h0, %h1, %h2;", ltu_u16}, {"set.ltu.s32.f16 %r0, %h1, %h2;", ltu_s32}};
+    static const struct lanes_case bf16[] = {
+        {"setp.ltu.bf16 %p0, %h1, %h2;", ltu_low}, {"set.ltu.u32.bf16x2 %r0, %r1, %r2;", ltu_ones},
+        {"set.ltu.bf16x2.bf16x2 %r0, %r1, %r2;", ltu_bf16x2}, {"set.lt.bf16.s32 %h0, %r1, %r2;", lt_s32_as_bf16}};
+    cmp_layout = &F16;
+    LANES_CHECK_ALL(f16);
+    check_upper_predicate("setp.ltu.f16x2 %p0|%p2, %r1, %r2;");
+    cmp_layout = &BF16;
+    LANES_CHECK_ALL(bf16);
+    check_upper_predicate("setp.ltu.bf16x2 %p0|%p2, %r1, %r2;");
+    lanes_refuses("set.ltu.f16x2.bf16x2 %r0, %r1, %r2;");
+    lanes_refuses("setp.ltu.ftz.bf16 %p0, %h1, %h2;");
 }
 
 TESTS(
@@ -284,4 +354,5 @@ TESTS(
     {mixed_precision, "mixed precision"},
     {minima_and_maxima, "minima and maxima"},
     {division_and_roots_are_exact, "division and roots are exact"},
-    {signs_and_kinds, "signs and kinds"})
+    {signs_and_kinds, "signs and kinds"},
+    {halves_are_compared, "halves are compared"})

@@ -56,7 +56,8 @@ static void check_second(const char *text, bool second(const uint64_t *s), bool 
         uint64_t s[WARP][LANES_MAX_SOURCES];
         for (int i = 0; i < WARP; i++)
             for (int k = 0; k < src.n; k++) {
-                if (!src.is_const[k]) lanes_set(&u, src.row[k], src.width[k], i, lanes_value(src.width[k]) >> (round % 5 == 0 ? 62 : 0));
+                if (!src.is_const[k]) lanes_set(&u, src.row[k], src.width[k], i,
+                    lanes_value(src.width[k]) >> (round % 5 == 0 ? 62 : 0));
                 s[i][k] = lanes_get(&u, src.row[k], src.width[k], i);
             }
         u.in->exec(&u.warp, u.in, mask);
@@ -197,7 +198,8 @@ static bool compared(const uint64_t *s)
     if (*cmp_type == 'f') return holds(cmp_name, x < y, x == y, x != x || y != y);
     int bits = atoi(cmp_type + 1);
     __int128 a = s[0], b = s[1];
-    if (*cmp_type == 's') a -= bit(s[0], bits - 1) ? (__int128)1 << bits : 0, b -= bit(s[1], bits - 1) ? (__int128)1 << bits : 0;
+    if (*cmp_type == 's') a -= bit(s[0], bits - 1) ? (__int128)1 << bits : 0, b -= bit(s[1], bits - 1) ?
+        (__int128)1 << bits : 0;
     return holds(cmp_name, a < b, a == b, false);
 }
 static bool combined(bool t, const uint64_t *s)
@@ -213,7 +215,8 @@ static uint64_t ref_set_f32(const uint64_t *s) { return ref_first(s) ? 0x3f80000
 static void setp_compares_every_type(void)
 {
     static const char *const ints[] = {"eq", "ne", "lt", "le", "gt", "ge"}, *const more[] = {"lo", "ls", "hi", "hs"};
-    static const char *const floats[] = {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"};
+    static const char *const floats[] = {"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu",
+        "geu", "num", "nan"};
     static const char *const types[] = {"u16", "s16", "u32", "s32", "u64", "s64", "f32", "f64"};
     static const char *const bools[] = {"", ".and", ".or", ".xor"};
     for (int t = 0; t < 8; t++) {
@@ -225,13 +228,17 @@ static void setp_compares_every_type(void)
                 const char *third = cmp_bool ? ", %p1" : "";
                 cmp_type = types[t];
                 cmp_name = t >= 6 ? floats[c] : c < 6 ? ints[c] : more[c - 6];
-                snprintf(text, sizeof text, "setp.%s%s.%s %%p0, %%%c1, %%%c2%s;", cmp_name, bools[cmp_bool], cmp_type, reg, reg, third);
+                snprintf(text, sizeof text, "setp.%s%s.%s %%p0, %%%c1, %%%c2%s;", cmp_name, bools[cmp_bool],
+                    cmp_type, reg, reg, third);
                 lanes_check(text, ref_setp, 12);
-                snprintf(text, sizeof text, "setp.%s%s.%s %%p0|%%p2, %%%c1, %%%c2%s;", cmp_name, bools[cmp_bool], cmp_type, reg, reg, third);
+                snprintf(text, sizeof text, "setp.%s%s.%s %%p0|%%p2, %%%c1, %%%c2%s;", cmp_name, bools[cmp_bool],
+                    cmp_type, reg, reg, third);
                 check_second(text, ref_second, ref_first);
-                snprintf(text, sizeof text, "set.%s%s.u32.%s %%r0, %%%c1, %%%c2%s;", cmp_name, bools[cmp_bool], cmp_type, reg, reg, third);
+                snprintf(text, sizeof text, "set.%s%s.u32.%s %%r0, %%%c1, %%%c2%s;", cmp_name, bools[cmp_bool],
+                    cmp_type, reg, reg, third);
                 lanes_check(text, ref_set_u32, 6);
-                snprintf(text, sizeof text, "set.%s%s.f32.%s %%r0, %%%c1, %%%c2%s;", cmp_name, bools[cmp_bool], cmp_type, reg, reg, third);
+                snprintf(text, sizeof text, "set.%s%s.f32.%s %%r0, %%%c1, %%%c2%s;", cmp_name, bools[cmp_bool],
+                    cmp_type, reg, reg, third);
                 lanes_check(text, ref_set_f32, 6);
             }
     }
@@ -271,11 +278,14 @@ static uint64_t packed_4x8(const uint64_t *s)
 static void selections_and_moves(void)
 {
     static const struct lanes_case cases[] = {
-        {"selp.b16 %h0, %h1, %h2, %p1;", selp}, {"selp.f32 %r0, %r1, %r2, %p1;", selp}, {"selp.s64 %d0, %d1, %d2, %p1;", selp},
+        {"selp.b16 %h0, %h1, %h2, %p1;", selp}, {"selp.f32 %r0, %r1, %r2, %p1;", selp},
+        {"selp.s64 %d0, %d1, %d2, %p1;", selp},
         {"slct.u16.s32 %h0, %h1, %h2, %r3;", slct_s32}, {"slct.f32.s32 %r0, %r1, %r2, %r3;", slct_s32},
         {"slct.b64.f32 %d0, %d1, %d2, %r3;", slct_f32}, {"slct.ftz.u32.f32 %r0, %r1, %r2, %r3;", slct_ftz},
-        {"mov.pred %p0, %p1;", same}, {"mov.b16 %h0, %h1;", same}, {"mov.f32 %r0, %r1;", same}, {"mov.u64 %d0, %d1;", same},
-        {"mov.u32 %r0, 42;", forty_two}, {"mov.b32 %r0, {%h1, %h2};", packed_32}, {"mov.b64 %d0, {%r1, %r2};", packed_64},
+        {"mov.pred %p0, %p1;", same}, {"mov.b16 %h0, %h1;", same}, {"mov.f32 %r0, %r1;", same},
+        {"mov.u64 %d0, %d1;", same},
+        {"mov.u32 %r0, 42;", forty_two}, {"mov.b32 %r0, {%h1, %h2};", packed_32},
+        {"mov.b64 %d0, {%r1, %r2};", packed_64},
         {"mov.b64 %d0, {%h1, %h2, %h3, %h4};", packed_4x16}, {"mov.b32 %r0, {%b1, %b2, %b3, %b4};", packed_4x8}};
     LANES_CHECK_ALL(cases);
 }

@@ -8,12 +8,15 @@ typedef __int128 wide;
 struct kind { const char *name; char reg; int bits; bool is_int, is_signed; const struct layout *f; };
 enum { INTS = 8, KINDS = 12 };
 static const struct kind kinds[KINDS] = {
-    {"u8", 'h', 8, true, false, NULL}, {"s8", 'h', 8, true, true, NULL}, {"u16", 'h', 16, true, false, NULL}, {"s16", 'h', 16, true, true, NULL},
-    {"u32", 'r', 32, true, false, NULL}, {"s32", 'r', 32, true, true, NULL}, {"u64", 'd', 64, true, false, NULL}, {"s64", 'd', 64, true, true, NULL},
-    {"f16", 'h', 16, false, true, &F16}, {"bf16", 'h', 16, false, true, &BF16}, {"f32", 'r', 32, false, true, &F32}, {"f64", 'd', 64, false, true, &F64}};
+    {"u8", 'h', 8, true, false, NULL}, {"s8", 'h', 8, true, true, NULL}, {"u16", 'h', 16, true, false, NULL},
+    {"s16", 'h', 16, true, true, NULL},
+    {"u32", 'r', 32, true, false, NULL}, {"s32", 'r', 32, true, true, NULL}, {"u64", 'd', 64, true, false, NULL},
+    {"s64", 'd', 64, true, true, NULL},
+    {"f16", 'h', 16, false, true, &F16}, {"bf16", 'h', 16, false, true, &BF16}, {"f32", 'r', 32, false, true, &F32},
+    {"f64", 'd', 64, false, true, &F64}};
 
 /* What the current case asks of the reference. */
-static struct { const struct kind *to, *from; enum direction dir; bool integral, sat, ftz, relu, satfinite; int to_reg_bits; } now;
+static struct { const struct kind *to, *from; enum direction dir; bool integral, sat, ftz, relu, satfinite; } now;
 
 static uint64_t mask_of(int bits) { return bits == 64 ? UINT64_MAX : (1ull << bits) - 1; }
 static wide int_of(const struct kind *k, uint64_t code)
@@ -89,7 +92,7 @@ static uint64_t converted(const uint64_t *s)
     uint64_t code = s[0] & mask_of(from->bits);
     if (from->is_int && to->is_int) {
         wide v = int_of(from, code);
-        return (uint64_t)int_of(to, (uint64_t)(now.sat ? held(to, v) : v));     /* cut to the type, extended to the register */
+        return (uint64_t)int_of(to, (uint64_t)(now.sat ? held(to, v) : v));     /* cut to the type, then extended */
     }
     if (from->is_int) return to_float((quad)int_of(from, code), false);
     if (from->f == &F32 && now.ftz) code = flushed(code);
@@ -105,7 +108,8 @@ static void run_case(const char *modifiers, char to_reg, char from_reg, int roun
     lanes_check(text, converted, rounds);
 }
 
-static const char *const float_rounding[] = {".rn", ".rz", ".rm", ".rp"}, *const int_rounding[] = {".rni", ".rzi", ".rmi", ".rpi"};
+static const char *const float_rounding[] = {".rn", ".rz", ".rm", ".rp"}, *const int_rounding[] = {".rni", ".rzi",
+    ".rmi", ".rpi"};
 
 static void between_all_types(void)
 {
@@ -133,7 +137,8 @@ static void wider_registers_extend(void)
                 for (int sat = 0; sat < 2; sat++) {
                     memset(&now, 0, sizeof now);
                     now.to = &kinds[t], now.from = &kinds[a], now.sat = sat;
-                    char to_reg = shape == 1 ? kinds[t].reg : kinds[t].bits < 32 ? 'r' : 'd', from_reg = shape == 0 ? kinds[a].reg : kinds[a].bits < 32 ? 'r' : 'd';
+                    char to_reg = shape == 1 ? kinds[t].reg : kinds[t].bits < 32 ? 'r' : 'd',
+                        from_reg = shape == 0 ? kinds[a].reg : kinds[a].bits < 32 ? 'r' : 'd';
                     run_case(sat ? ".sat" : "", to_reg, from_reg, 12);
                 }
     memset(&now, 0, sizeof now);
@@ -159,14 +164,22 @@ static void integral_values(void)
 
 static void flushing_and_saturation(void)
 {
-    static const struct { const char *modifiers; int to, from; enum direction dir; bool sat, ftz, relu, satfinite; } cases[] = {
-        {".ftz", 10, 10, NEAREST, false, true, false, false}, {".sat", 10, 10, NEAREST, true, false, false, false}, {".ftz.sat", 10, 10, NEAREST, true, true, false, false},
-        {".sat", 11, 11, NEAREST, true, false, false, false}, {".sat", 8, 8, NEAREST, true, false, false, false}, {".ftz", 11, 10, NEAREST, false, true, false, false},
-        {".rn.ftz", 10, 11, NEAREST, false, true, false, false}, {".rn.sat", 10, 11, NEAREST, true, false, false, false}, {".rn.ftz", 8, 10, NEAREST, false, true, false, false},
-        {".rn.sat", 8, 10, NEAREST, true, false, false, false}, {".sat", 10, 8, NEAREST, true, false, false, false}, {".rn.sat", 10, 5, NEAREST, true, false, false, false},
-        {".rp.ftz", 10, 11, UP, false, true, false, false}, {".rzi.ftz", 5, 10, TO_ZERO, false, true, false, false}, {".rpi.ftz", 6, 10, UP, false, true, false, false},
-        {".rn.relu", 8, 10, NEAREST, false, false, true, false}, {".rz.relu", 9, 10, TO_ZERO, false, false, true, false},
-        {".rn.satfinite", 8, 10, NEAREST, false, false, false, true}, {".rz.relu.satfinite", 9, 10, TO_ZERO, false, false, true, true}};
+    static const struct { const char *modifiers; int to, from; enum direction dir; bool sat, ftz, relu, satfinite;
+        } cases[] = {
+        {".ftz", 10, 10, NEAREST, false, true, false, false}, {".sat", 10, 10, NEAREST, true, false, false, false},
+        {".ftz.sat", 10, 10, NEAREST, true, true, false, false},
+        {".sat", 11, 11, NEAREST, true, false, false, false}, {".sat", 8, 8, NEAREST, true, false, false, false},
+        {".ftz", 11, 10, NEAREST, false, true, false, false},
+        {".rn.ftz", 10, 11, NEAREST, false, true, false, false},
+        {".rn.sat", 10, 11, NEAREST, true, false, false, false}, {".rn.ftz", 8, 10, NEAREST, false, true, false, false},
+        {".rn.sat", 8, 10, NEAREST, true, false, false, false}, {".sat", 10, 8, NEAREST, true, false, false, false},
+        {".rn.sat", 10, 5, NEAREST, true, false, false, false},
+        {".rp.ftz", 10, 11, UP, false, true, false, false}, {".rzi.ftz", 5, 10, TO_ZERO, false, true, false, false},
+        {".rpi.ftz", 6, 10, UP, false, true, false, false},
+        {".rn.relu", 8, 10, NEAREST, false, false, true, false},
+        {".rz.relu", 9, 10, TO_ZERO, false, false, true, false},
+        {".rn.satfinite", 8, 10, NEAREST, false, false, false, true},
+        {".rz.relu.satfinite", 9, 10, TO_ZERO, false, false, true, true}};
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         memset(&now, 0, sizeof now);
         now.to = &kinds[cases[k].to], now.from = &kinds[cases[k].from], now.dir = cases[k].dir;
@@ -193,7 +206,8 @@ static void check_widening(const char *text, const struct layout *f)
         for (int i = 0; i < WARP; i++) lanes_set(&u, u.in->opnd[1].row, 2, i, base + (uint32_t)i);
         u.in->exec(&u.warp, u.in, UINT32_MAX);
         for (int i = 0; i < WARP; i++) {
-            uint64_t c = base + (uint32_t)i, want = is_nan_code(f, c) ? F32.nan : round_exact(&F32, (struct exact){value_of(f, c), 0}, NEAREST, false);
+            uint64_t c = base + (uint32_t)i, want = F32.nan;
+            if (!is_nan_code(f, c)) want = round_exact(&F32, (struct exact){value_of(f, c), 0}, NEAREST, false);
             CHECK_EQ(lanes_get(&u, u.in->opnd[0].row, 4, i), want);
         }
     }
@@ -214,7 +228,8 @@ static void check_narrowing(const char *text, const struct layout *f, uint64_t l
         uint64_t source[6] = {bits - 1, bits, bits + 1}, want[3] = {c, c + (c & 1), c + 1};
         for (int i = 0; i < WARP; i++) lanes_set(&u, u.in->opnd[1].row, 4, i, source[i % 3] | (uint64_t)(i % 2) << 31);
         u.in->exec(&u.warp, u.in, UINT32_MAX);
-        for (int i = 0; i < 6; i++) CHECK_EQ(lanes_get(&u, u.in->opnd[0].row, 2, i), want[i % 3] | (uint64_t)(i % 2) << 15);
+        for (int i = 0; i < 6; i++) CHECK_EQ(lanes_get(&u, u.in->opnd[0].row, 2, i), want[i % 3] |
+            (uint64_t)(i % 2) << 15);
     }
     lanes_close(&u);
 }
@@ -260,7 +275,8 @@ static uint64_t to_tf32_away(const uint64_t *s)
 
 static void packed_formats(void)
 {
-    static const struct { const char *text; reference_fn *ref; const struct layout *f, *source; int gap; enum direction dir; bool relu, satfinite; } cases[] = {
+    static const struct { const char *text; reference_fn *ref; const struct layout *f, *source; int gap;
+        enum direction dir; bool relu, satfinite; } cases[] = {
         {"cvt.rn.f16x2.f32 %r0, %r1, %r2;", from_two_f32, &F16, NULL, 16, NEAREST, false, false},
         {"cvt.rz.f16x2.f32 %r0, %r1, %r2;", from_two_f32, &F16, NULL, 16, TO_ZERO, false, false},
         {"cvt.rn.relu.satfinite.f16x2.f32 %r0, %r1, %r2;", from_two_f32, &F16, NULL, 16, NEAREST, true, true},
@@ -304,27 +320,35 @@ static uint64_t scale(const struct layout *f, uint64_t code)
     return scale_finite ? 0xfe : 0xff;
 }
 static uint64_t scales_of_f32(const uint64_t *s) { return scale(&F32, s[0]) << 8 | scale(&F32, s[1]); }
-static uint64_t scales_of_bf16(const uint64_t *s) { return scale(&BF16, s[0] >> 16) << 8 | scale(&BF16, s[0] & 0xffff); }
+static uint64_t scales_of_bf16(const uint64_t *s)
+{
+    return scale(&BF16, s[0] >> 16) << 8 | scale(&BF16, s[0] & 0xffff);
+}
 static uint64_t bf16_of_scale(uint64_t e)
 {
     return e == 255 ? BF16.nan : round_exact(&BF16, (struct exact){power_of_two((int)e - 127), 0}, NEAREST, false);
 }
-static uint64_t bf16_of_scales(const uint64_t *s) { return bf16_of_scale(s[0] >> 8) << 16 | bf16_of_scale(s[0] & 0xff); }
+static uint64_t bf16_of_scales(const uint64_t *s)
+{
+    return bf16_of_scale(s[0] >> 8) << 16 | bf16_of_scale(s[0] & 0xff);
+}
 
 static void scales(void)
 {
     for (int k = 0; k < 4; k++) {
         char text[120];
         scale_up = k & 1, scale_finite = k & 2;
-        snprintf(text, sizeof text, "cvt.%s%s.ue8m0x2.f32 %%h0, %%r1, %%r2;", scale_up ? "rp" : "rz", scale_finite ? ".satfinite" : "");
+        snprintf(text, sizeof text, "cvt.%s%s.ue8m0x2.f32 %%h0, %%r1, %%r2;", scale_up ? "rp" : "rz", scale_finite ?
+            ".satfinite" : "");
         lanes_check(text, scales_of_f32, 60);
-        snprintf(text, sizeof text, "cvt.%s%s.ue8m0x2.bf16x2 %%h0, %%r1;", scale_up ? "rp" : "rz", scale_finite ? ".satfinite" : "");
+        snprintf(text, sizeof text, "cvt.%s%s.ue8m0x2.bf16x2 %%h0, %%r1;", scale_up ? "rp" : "rz", scale_finite ?
+            ".satfinite" : "");
         lanes_check(text, scales_of_bf16, 60);
     }
     lanes_check("cvt.rn.bf16x2.ue8m0x2 %r0, %h1;", bf16_of_scales, 60);
 }
 
-/* Stochastic rounding: with random bits r of n, up exactly when the fraction cut off, in units of 2^-n, plus r reaches 1. */
+/* Stochastic rounding with n random bits r: up exactly when the fraction cut off and r * 2^-n together reach 1. */
 static uint64_t random_rounded(const struct layout *f, uint64_t code, uint64_t r, int n, bool saturate)
 {
     if (is_nan_code(&F32, code)) return f->has_nan ? f->nan : largest(f);
@@ -334,18 +358,21 @@ static uint64_t random_rounded(const struct layout *f, uint64_t code, uint64_t r
     if (x - x != 0) return (negative ? sign_of(f) : 0) | (f->has_inf && !saturate ? all_ones_exponent(f) : largest(f));
     uint64_t low = round_magnitude(f, (struct exact){x, 0}, TO_ZERO, false);
     uint64_t exponent = low >> f->mantissa;
-    quad step = power_of_two((exponent ? (int)exponent : 1) - f->bias - f->mantissa), fraction = (x - value_of(f, low)) / step;
+    quad step = power_of_two((exponent ? (int)exponent : 1) - f->bias - f->mantissa), fraction = (x - value_of(f,
+        low)) / step;
     low += fraction * power_of_two(n) + (quad)r >= power_of_two(n);
     if (low > largest(f)) low = saturate || !f->has_inf ? largest(f) : all_ones_exponent(f);
     return (negative ? sign_of(f) : 0) | low;
 }
 static uint64_t random_f16x2(const uint64_t *s)
 {
-    return random_rounded(&F16, s[0], s[2] >> 16 & 0x1fff, 13, false) << 16 | random_rounded(&F16, s[1], s[2] & 0x1fff, 13, false);
+    return random_rounded(&F16, s[0], s[2] >> 16 & 0x1fff, 13, false) << 16 | random_rounded(&F16, s[1],
+        s[2] & 0x1fff, 13, false);
 }
 static uint64_t random_bf16x2(const uint64_t *s)
 {
-    return random_rounded(&BF16, s[0], s[2] >> 16, 16, true) << 16 | random_rounded(&BF16, s[1], s[2] & 0xffff, 16, true);
+    return random_rounded(&BF16, s[0], s[2] >> 16, 16, true) << 16 | random_rounded(&BF16, s[1], s[2] & 0xffff, 16,
+        true);
 }
 static uint64_t random_e4m3x4(const uint64_t *s)
 {
@@ -355,14 +382,17 @@ static uint64_t random_e4m3x4(const uint64_t *s)
 }
 static uint64_t random_e2m1x4(const uint64_t *s)
 {
-    return random_rounded(&E2M1, s[0], s[4] >> 24, 8, true) << 12 | random_rounded(&E2M1, s[1], s[4] >> 8 & 0xff, 8, true) << 8 |
-           random_rounded(&E2M1, s[2], s[4] >> 16 & 0xff, 8, true) << 4 | random_rounded(&E2M1, s[3], s[4] & 0xff, 8, true);
+    return random_rounded(&E2M1, s[0], s[4] >> 24, 8, true) << 12 | random_rounded(&E2M1, s[1], s[4] >> 8 & 0xff, 8,
+        true) << 8 |
+           random_rounded(&E2M1, s[2], s[4] >> 16 & 0xff, 8, true) << 4 | random_rounded(&E2M1, s[3], s[4] & 0xff,
+               8, true);
 }
 
 static void stochastic_rounding(void)
 {
     static const struct lanes_case cases[] = {
-        {"cvt.rs.f16x2.f32 %r0, %r1, %r2, %r3;", random_f16x2}, {"cvt.rs.satfinite.bf16x2.f32 %r0, %r1, %r2, %r3;", random_bf16x2},
+        {"cvt.rs.f16x2.f32 %r0, %r1, %r2, %r3;", random_f16x2},
+        {"cvt.rs.satfinite.bf16x2.f32 %r0, %r1, %r2, %r3;", random_bf16x2},
         {"cvt.rs.satfinite.e4m3x4.f32 %r0, {%r1, %r2, %r3, %r4}, %r5;", random_e4m3x4},
         {"cvt.rs.satfinite.e2m1x4.f32 %h0, {%r1, %r2, %r3, %r4}, %r5;", random_e2m1x4}};
     LANES_CHECK_ALL(cases);
@@ -375,7 +405,8 @@ static bool pack_signed;
 static uint64_t packed(const uint64_t *s, bool with_c)
 {
     const struct kind k = {"", 'r', pack_bits, true, pack_signed, NULL};
-    uint64_t a = (uint64_t)held(&k, (int32_t)s[0]) & mask_of(pack_bits), b = (uint64_t)held(&k, (int32_t)s[1]) & mask_of(pack_bits);
+    uint64_t a = (uint64_t)held(&k, (int32_t)s[0]) & mask_of(pack_bits), b = (uint64_t)held(&k,
+        (int32_t)s[1]) & mask_of(pack_bits);
     return (with_c ? s[2] << 2 * pack_bits : 0) | a << pack_bits | b;
 }
 static uint64_t packed_two(const uint64_t *s) { return packed(s, false); }
@@ -387,7 +418,8 @@ static void integers_packed(void)
         for (int is_signed = 0; is_signed < 2; is_signed++) {
             char text[120];
             pack_bits = bits, pack_signed = is_signed;
-            snprintf(text, sizeof text, "cvt.pack.sat.%c%d.s32%s %%r0, %%r1, %%r2%s;", is_signed ? 's' : 'u', bits, bits < 16 ? ".b32" : "", bits < 16 ? ", %r3" : "");
+            snprintf(text, sizeof text, "cvt.pack.sat.%c%d.s32%s %%r0, %%r1, %%r2%s;", is_signed ? 's' : 'u', bits,
+                bits < 16 ? ".b32" : "", bits < 16 ? ", %r3" : "");
             lanes_check(text, bits < 16 ? packed_more : packed_two, 60);
         }
 }

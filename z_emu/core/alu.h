@@ -18,8 +18,9 @@
 #define IN_MASK(mask, i) ((mask) >> (i) & 1)
 
 /* Handlers. HANDLER2(add_u32, uint32_t, uint32_t, uint32_t, a + b) is the handler of an instruction with one
- * destination row and two source rows: lane by lane it takes `a` and `b` (and the instruction's `flags`) and stores the
- * expression. A row may be source and destination at once. Both loops vectorise; the first is for the common case of a whole warp. */
+ * destination row and two source rows: lane by lane it takes `a` and `b` (and the instruction's `flags`) and stores
+ * the expression. A row may be source and destination at once. Both loops vectorise; the first is for the common
+ * case of a whole warp. */
 #define HANDLER_(name, D, sources, load, expr)                                                                  \
     static int name(struct warp *w, const struct instr *in, uint32_t mask)                                      \
     {                                                                                                           \
@@ -45,7 +46,12 @@
              LOAD_(a, A); LOAD_(b, B); LOAD_(c, C); LOAD_(e, E), expr)
 
 /* For handlers that work their results out before they store them: under the mask, `width` bytes a lane. */
-#define STORE_MASKED_(T)                                                                                            do {                                                                                                                T *d_row = row;                                                                                                 const T *r_row = result;                                                                                        LANES d_row[i] = IN_MASK(mask, i) ? r_row[i] : d_row[i];                                                    } while (0)
+#define STORE_MASKED_(T)                                                                                        \
+    do {                                                                                                        \
+        T *d_row = row;                                                                                         \
+        const T *r_row = result;                                                                                \
+        LANES d_row[i] = IN_MASK(mask, i) ? r_row[i] : d_row[i];                                                \
+    } while (0)
 static inline void store_row(void *row, const void *result, uint32_t width, uint32_t mask)
 {
     if (mask == FULL_WARP) memcpy(row, result, WARP * width);

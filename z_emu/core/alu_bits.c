@@ -86,7 +86,26 @@ static inline uint64_t low_ones_64(uint32_t n) { return n < 64 ? (1ull << n) - 1
 /* bfe: n bits of a from place `at` on, both modulo 256. Signed: beyond the field, or beyond a's top, copies of
  * the field's highest bit, or of a's.
  * bfi: the same, the other way. */
-#define FIELDS(bits)                                                                                                static inline uint##bits##_t extract_u##bits(uint##bits##_t a, uint32_t at, uint32_t n)                         {                                                                                                                   at &= 0xff, n &= 0xff;                                                                                          return (at < bits ? a >> at : 0) & low_ones_##bits(n);                                                      }                                                                                                               static inline int##bits##_t extract_s##bits(int##bits##_t a, uint32_t at, uint32_t n)                           {                                                                                                                   at &= 0xff, n &= 0xff;                                                                                          int##bits##_t field = a >> (at < bits ? at : bits - 1);                                                         uint32_t unused = n < bits && n ? bits - n : 0;                                                                 field = (int##bits##_t)((uint##bits##_t)field << unused) >> unused;                                             return n ? field : 0;                                                                                       }                                                                                                               static inline uint##bits##_t insert_##bits(uint##bits##_t field, uint##bits##_t into, uint32_t at, uint32_t n)     {                                                                                                                   at &= 0xff, n &= 0xff;                                                                                          uint##bits##_t place = at < bits ? low_ones_##bits(n) << at : 0, shifted = at < bits ? field << at : 0;         return (into & ~place) | (shifted & place);                                                                 }
+#define FIELDS(bits)                                                                                            \
+    static inline uint##bits##_t extract_u##bits(uint##bits##_t a, uint32_t at, uint32_t n)                     \
+    {                                                                                                           \
+        at &= 0xff, n &= 0xff;                                                                                  \
+        return (at < bits ? a >> at : 0) & low_ones_##bits(n);                                                  \
+    }                                                                                                           \
+    static inline int##bits##_t extract_s##bits(int##bits##_t a, uint32_t at, uint32_t n)                       \
+    {                                                                                                           \
+        at &= 0xff, n &= 0xff;                                                                                  \
+        int##bits##_t field = a >> (at < bits ? at : bits - 1);                                                 \
+        uint32_t unused = n < bits && n ? bits - n : 0;                                                         \
+        field = (int##bits##_t)((uint##bits##_t)field << unused) >> unused;                                     \
+        return n ? field : 0;                                                                                   \
+    }                                                                                                           \
+    static inline uint##bits##_t insert_##bits(uint##bits##_t field, uint##bits##_t into, uint32_t at, uint32_t n)\
+    {                                                                                                           \
+        at &= 0xff, n &= 0xff;                                                                                  \
+        uint##bits##_t place = at < bits ? low_ones_##bits(n) << at : 0, shifted = at < bits ? field << at : 0; \
+        return (into & ~place) | (shifted & place);                                                             \
+    }
 FIELDS(32)
 FIELDS(64)
 HANDLER3(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, extract_u32(a, b, c))

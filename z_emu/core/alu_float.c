@@ -28,7 +28,8 @@ static inline float nearest(enum soft_op op, float a, float b, float c)
 }
 
 /* Any form: every flag and rounding, n values. */
-static void any_form(const struct instr *in, enum soft_op op, float *d, const float *a, const float *b, const float *c, int n)
+static void any_form(const struct instr *in, enum soft_op op, float *d, const float *a, const float *b, const float *c,
+                     int n)
 {
     enum rounding r = rounding_of(in);
     bool ftz = in->flags & F_FTZ;

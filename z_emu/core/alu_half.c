@@ -143,7 +143,10 @@ static int any_form(struct warp *w, const struct instr *in, uint32_t mask)
 }
 
 /* abs and neg are multiply-adds on the chip: NaNs come out as the one NaN. */
-static inline uint16_t with_sign(uint16_t h, bool nan, bool negate) { return nan ? NAN_F16 : negate ? h ^ 0x8000 : h & 0x7fff; }
+static inline uint16_t with_sign(uint16_t h, bool nan, bool negate)
+{
+    return nan ? NAN_F16 : negate ? h ^ 0x8000 : h & 0x7fff;
+}
 
 static int sign_form(struct warp *w, const struct instr *in, uint32_t mask)
 {

@@ -127,7 +127,8 @@ exec_fn *pick_SHR(struct instr *in)
 }
 
 /* Funnel shifts: b is the high and a the low half of what is shifted. */
-static inline uint32_t funnel_left(uint32_t a, uint32_t b, uint32_t n)     /* n <= 31; a shifts in two steps, together 32 - n */
+/* n <= 31; the other half is shifted by 32 - n in two steps. */
+static inline uint32_t funnel_left(uint32_t a, uint32_t b, uint32_t n)
 {
     return b << n | a >> 1 >> (31 - n);
 }

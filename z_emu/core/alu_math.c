@@ -88,7 +88,7 @@ static inline float mufu_tanh(float x)
     return canonical(small || x != x ? x : y);
 }
 
-/* ---------------------------------------------------------------- f32: scaling around the unit, as the compiler to machine code has it */
+/* ---------------------------------------------------------------- f32: the scaling that the chip does around the unit */
 
 static inline bool is_small(float x) { return (f32_bits(x) & 0x7fffffff) < 0x00800000; }
 static inline bool is_large(float x) { return (f32_bits(x) & 0x7fffffff) > 0x7e800000 && x == x; }     /* > 2^126 */

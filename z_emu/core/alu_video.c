@@ -81,7 +81,8 @@ static int scalar(struct warp *w, const struct instr *in, uint32_t mask)
     int first = in->op == OP_VSET ? 0 : 1;              /* vset has no destination type: its result is unsigned */
     bool is_signed = first && in->type[0] == T_S32;
     FOR_LANES(i, mask) {
-        int64_t a = source_part(w, &in->opnd[1], i, in->type[first]), b = source_part(w, &in->opnd[2], i, in->type[first + 1]);
+        int64_t a = source_part(w, &in->opnd[1], i, in->type[first]);
+        int64_t b = source_part(w, &in->opnd[2], i, in->type[first + 1]);
         __int128 full = primary(in, a, b);
         int64_t x = in->flags & F_SAT ? clamped(full, part_bits(d->select), is_signed) : (int64_t)full;
         uint32_t third = c->kind == O_REG ? ROW(w, c, uint32_t)[i] : 0;
@@ -158,7 +159,8 @@ static int simd(struct warp *w, const struct instr *in, uint32_t mask)
         uint64_t both = (uint64_t)b << 32 | a;
         for (int k = 0; k < n; k++) {
             int64_t x = source_element(both, in->opnd[1].select, k, n, 0, in->type[first]);
-            int64_t y = source_element(both, in->opnd[2].select, k, n, n, in->type[first + 1]), r = element_result(in, x, y);
+            int64_t y = source_element(both, in->opnd[2].select, k, n, n, in->type[first + 1]);
+            int64_t r = element_result(in, x, y);
             if (in->flags & F_SAT) r = clamped(r, bits, first && in->type[0] == T_S32);
             bool taken = in_destination(d->select, k);
             if (in->mode == M_add) result += taken ? (uint32_t)r : 0;

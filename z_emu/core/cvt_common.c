@@ -4,7 +4,10 @@
 #include "core/cvt.h"
 
 /* Floating point to integer: x has been rounded to an integral value; what does not fit is held to the range. */
-static inline int32_t s32_of_f32(float x) { return x >= 0x1p31f ? INT32_MAX : x >= -0x1p31f ? (int32_t)x : x == x ? INT32_MIN : 0; }
+static inline int32_t s32_of_f32(float x)
+{
+    return x >= 0x1p31f ? INT32_MAX : x >= -0x1p31f ? (int32_t)x : x == x ? INT32_MIN : 0;
+}
 static inline uint32_t u32_of_f32(float x) { return x >= 0x1p32f ? UINT32_MAX : x > 0 ? (uint32_t)x : 0; }
 static inline int64_t s64_of_f32(float x) { return x >= 0x1p63f ? INT64_MAX : x > -0x1p63f ? (int64_t)x : INT64_MIN; }
 static inline uint64_t u64_of_f32(float x)

@@ -188,10 +188,12 @@ static bool narrow_form_fits(const struct instr *in, enum type from, int nsource
 static inline uint32_t fp8_of_f32(float x, int mantissa, int bias, uint32_t max)
 {
     uint32_t u = f32_bits(x), magnitude = u & 0x7fffffff, sign = u >> 24 & 0x80;
-    uint32_t least_normal = (uint32_t)(128 - bias) << 23, one_step = (uint32_t)(127 + 24 - bias - mantissa) << 23;
+    uint32_t least_normal = (uint32_t)(128 - bias) << 23;
+    uint32_t coarse = (uint32_t)(127 + 24 - bias - mantissa) << 23;
+            /* a float whose last place is fp8's smallest step */
     uint32_t half = (1u << (22 - mantissa)) - 1 + (magnitude >> (23 - mantissa) & 1);
     uint32_t normal = (magnitude + half - ((uint32_t)(127 - bias) << 23)) >> (23 - mantissa);
-    uint32_t subnormal = f32_bits(f32_of(magnitude) + f32_of(one_step)) - one_step;     /* one_step has fp8's smallest step as its own */
+    uint32_t subnormal = f32_bits(f32_of(magnitude) + f32_of(coarse)) - coarse;
     uint32_t code = magnitude < least_normal ? subnormal : magnitude < 0x47800000 ? normal : max;
     return magnitude > 0x7f800000 ? 0x7f : (code < max ? code : max) | sign;
 }
