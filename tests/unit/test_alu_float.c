@@ -105,6 +105,36 @@ static void f16_and_bf16(void)
     lanes_refuses("add.rz.f16 %h0, %h1, %h2;");
 }
 
+/* .oob: an operand with the code of what lies outside a tensor gives +0. */
+static uint64_t oob_part(const uint64_t *s)
+{
+    for (int i = 0; i < 3; i++)
+        if (s[i] == 0x7ff7) return 0;
+    return one_part(s);
+}
+static void outside_a_tensor(void)
+{
+    static const char *const texts[] = {"fma.rn.oob.f16 %h0, %h1, %h2, %h3;", "fma.rn.oob.relu.bf16 %h0, %h1, %h2, %h3;"};
+    for (int k = 0; k < 2; k++) {
+        struct unit u = lanes_open(texts[k]);
+        CHECK(u.func);
+        now.f = k ? &BF16 : &F16, now.op = '!', now.dir = NEAREST, now.ftz = now.sat = false, now.relu = k, now.parts = 1;
+        for (int round = 0; u.func && round < 50; round++) {
+            struct lanes_rows src = lanes_sources(u.in);
+            uint64_t s[WARP][3];
+            for (int i = 0; i < WARP; i++)
+                for (int j = 0; j < 3; j++) {
+                    s[i][j] = lanes_random() % 4 ? lanes_value(2) & 0xffff : 0x7ff7;
+                    lanes_set(&u, src.row[j], 2, i, s[i][j]);
+                }
+            u.in->exec(&u.warp, u.in, UINT32_MAX);
+            for (int i = 0; i < WARP; i++) CHECK_EQ(lanes_get(&u, u.in->opnd[0].row, 2, i), oob_part(s[i]));
+        }
+        lanes_close(&u);
+    }
+    now.relu = false;
+}
+
 /* All 65536 values against some: every f16 and bf16 as a factor. */
 static void check_every_half(const char *text, const struct layout *f, char op)
 {
@@ -350,6 +380,7 @@ static void halves_are_compared(void)
 TESTS(
     {f32_and_f64_in_every_rounding, "f32 and f64 in every rounding"},
     {f16_and_bf16, "f16 and bf16"},
+    {outside_a_tensor, "outside a tensor"},
     {every_half_value, "every f16 and bf16 value"},
     {mixed_precision, "mixed precision"},
     {minima_and_maxima, "minima and maxima"},

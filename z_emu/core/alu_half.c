@@ -63,12 +63,12 @@ static void relu_row(uint16_t *h, int n)        /* NaN has been made 0x7fff */
     for (int i = 0; i < n; i++) h[i] = h[i] & 0x8000 ? 0 : h[i];
 }
 
-/* .oob: +0 where a factor or c is the NaN that a tensor copy fills in for what lies outside the tensor. */
-enum { OOB_NAN_F16 = 0x7eff };
+/* .oob: +0 where an operand is the NaN that a tensor copy fills in for what lies outside the tensor. Its code is
+ * the one that tensor copies were seen to write; that fma looks for the same is not proven. */
+enum { OUTSIDE_NAN = 0x7ff7 };
 static void out_of_bounds_row(uint16_t *d, const uint16_t *a, const uint16_t *b, const uint16_t *c, int n)
 {
-    for (int i = 0; i < n; i++)
-        d[i] = a[i] == OOB_NAN_F16 || b[i] == OOB_NAN_F16 || c[i] == OOB_NAN_F16 ? 0 : d[i];
+    for (int i = 0; i < n; i++) d[i] = a[i] == OUTSIDE_NAN || b[i] == OUTSIDE_NAN || c[i] == OUTSIDE_NAN ? 0 : d[i];
 }
 
 /* ---------------------------------------------------------------- handlers */
@@ -166,10 +166,10 @@ static int sign_form(struct warp *w, const struct instr *in, uint32_t mask)
 
 static bool is_bf16(const struct instr *in) { return in->type[0] == T_BF16 || in->type[0] == T_BF16X2; }
 
-/* bf16 knows neither .ftz nor .sat; that it has an out-of-bounds NaN is known, but not which. */
+/* bf16 knows neither .ftz nor .sat. */
 static exec_fn *pick(struct instr *in, uint32_t allowed, exec_fn *f16, exec_fn *bf16)
 {
-    if (is_bf16(in)) allowed &= F_RELU;
+    if (is_bf16(in)) allowed &= F_RELU | F_OOB;
     if (!all_rows(in) || !only_flags(in, allowed) || rounding_of(in) != ROUND_NEAREST) return NULL;
     if (in->flags & F_SAT && in->flags & F_RELU) return NULL;
     return in->flags ? any_form : is_bf16(in) ? bf16 : f16;
