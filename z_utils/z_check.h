@@ -239,6 +239,16 @@ static inline int count_set(const bool *flag, int count, int *first, int *last)
     return set;
 }
 
+static inline const char *value_text(half h, char text[24])
+{
+    if (h == POISON_HALF)
+        return "was never written, should be";
+    if (isnan(half_to_float(h)))
+        return "is NaN, not";
+    sprintf(text, "is %g, not", half_to_float(h));
+    return text;
+}
+
 static inline void describe_wrong(const struct gemm_check *g, const half *c, struct verdict *v)
 {
     int row, last_row, col = 0, first_col, last_col;
@@ -247,10 +257,10 @@ static inline void describe_wrong(const struct gemm_check *g, const half *c, str
     row = row < 0 ? 0 : row;
     while (col < g->n - 1 && g->c[(size_t)row * g->n + col] == expected(g, row, col))
         col++;
-    const size_t at = (size_t)row * g->n + col;
+    char value[24];
     int used = snprintf(v->reason, sizeof v->reason,
-                        "c[%d][%d] is %g, not %d; wrong in %d of %d rows (%d to %d) and %d of %d columns (%d to %d)", row, col,
-                        half_to_float(c[at]), expected(g, row, col), rows, g->m, row, last_row, cols, g->n, first_col,
+                        "c[%d][%d] %s %d; wrong in %d of %d rows (%d to %d) and %d of %d columns (%d to %d)", row, col,
+                        value_text(c[(size_t)row * g->n + col], value), expected(g, row, col), rows, g->m, row, last_row, cols, g->n, first_col,
                         last_col);
     if (g->unwritten + g->not_integer)
         snprintf(v->reason + used, sizeof v->reason - (size_t)used, "; %zu never written, %zu NaN or no exact integer",
