@@ -266,7 +266,6 @@ static const struct bad bad[] = {
     { SHARED, LANE(9) "mov.u64 %rd10, s; cvta.shared.u64 %rd10, %rd10; @%p0 st.u32 [%rd10+256], %r1;", FAULT_OUT_OF_BOUNDS, 9, "shared address 0x500" },
     { SHARED, "st.shared.u32 [s], %r1; atom.shared.add.u32 %r10, [s], 1; atom.shared.add.u32 %r10, [s+4], 1;", FAULT_UNINITIALIZED, 0, "byte 4 of s" },
     /* local */
-    { "", ".local .align 8 .b8 l[64]; st.local.u32 [l], %r1; ld.local.u32 %r10, [l]; ld.local.u32 %r10, [l+4];", FAULT_UNINITIALIZED, 0, "local address 0x4" },
     { "", ".local .align 8 .b8 l[64]; mov.u64 %rd10, l; mul.wide.u32 %rd11, %r1, 4; add.u64 %rd10, %rd10, %rd11; st.local.u32 [%rd10], %r1;",
       FAULT_OUT_OF_BOUNDS, 16, "just past the end of the thread's 64 bytes of local memory" },
     { "", ".local .align 8 .b8 l[64]; mov.u64 %rd10, l; cvta.local.u64 %rd10, %rd10; st.u64 [%rd10+4], %rd10;", FAULT_MISALIGNED, 0, "a multiple of 8" },
@@ -347,6 +346,16 @@ static void padding_may_be_copied(void)
     machine_close(&x);
 }
 
+static void what_compilers_load_too_early_passes(void)
+{
+    struct machine x = machine("", ".local .align 4 .b8 late[4]; .shared .align 4 .b8 first[4]; ld.local.u32 %r10, [late];\n"
+        "atom.shared.exch.b32 %r10, [first], 7; ld.shared.u32 %r11, [first]; st.global.u32 [%rd2], %r11;");
+    run(&x, 1, 1, 0);
+    expect_ok(&x);
+    CHECK_EQ(word(x.a, 0), 7);
+    machine_close(&x);
+}
+
 static void lanes_may_go_to_different_allocations(void)
 {
     struct machine x = machine(SHARED, "st.shared.u32 [s+16], 4000; mov.u64 %rd10, s; cvta.shared.u64 %rd10, %rd10;\n"
@@ -385,5 +394,6 @@ TESTS({ fresh_memory_reads_as_poison, "fresh memory reads as poison" },
       { device_variables_without_initialiser_are_zero, "device variables without initialiser are zero" },
       { a_buffer_that_kernels_wrote_is_known_to_be_whole, "a buffer that kernels wrote is known to be whole" },
       { padding_may_be_copied, "padding may be copied" },
+    { what_compilers_load_too_early_passes, "what compilers load too early passes" },
       { lanes_may_go_to_different_allocations, "lanes may go to different allocations" },
       { shared_memory_begins_as_poison_in_every_cta, "shared memory begins as poison in every CTA" })

@@ -4,8 +4,8 @@
  * does not fit that pattern (lanes in different allocations, a fault to be reported) goes lane by lane
  * through mem_at(), which is slow, exact, and the only one that reports.
  *
- * Reads of what nothing wrote are found to the byte in global and shared memory. In local memory, an access
- * that is written in part passes: compilers copy structs with their padding. */
+ * Reads of what nothing wrote are found to the byte in global and shared memory. In local memory they pass:
+ * compilers load a variable early and then drop what they loaded, and copy structs with their padding. */
 #include "core/memory.h"
 
 #if defined __AVX512F__ || defined __AVX2__
@@ -108,15 +108,6 @@ static inline bool run_written(uint64_t shadow, uint32_t n)
     return all == ONES;
 }
 
-static inline bool any_written(uint64_t shadow, uint32_t n)
-{
-    const uint8_t *s = (const uint8_t *)(uintptr_t)shadow;
-    uint8_t any = 0;
-    for (uint32_t i = 0; i < n; i++)
-        any |= s[i];
-    return any;
-}
-
 /* Every lane's `size` bytes: the loops are separate so that each has a constant size. */
 static bool lanes_written(const struct reach *r, uint32_t size)
 {
@@ -177,7 +168,7 @@ static uint64_t lane_at(const struct warp *w, uint32_t lane, enum space space, u
 
 static bool lane_written(const struct region *g, uint64_t shadow, uint32_t size)
 {
-    if (!shadow || (g->stride ? any_written(shadow, size) : run_written(shadow, size)))
+    if (!shadow || g->stride || run_written(shadow, size))
         return true;
     return g->alloc && __atomic_load_n(&g->alloc->all_init, __ATOMIC_ACQUIRE);
 }
@@ -324,7 +315,7 @@ static inline bool reach_quickly(struct warp *w, uint64_t first, enum space spac
             r->at[i] += g.stride * thread_of(w, i);
     if (!g.shadow)
         return true;
-    if ((how & A_READ) && !(how & A_ANY)) {
+    if ((how & A_READ) && !(how & A_ANY) && !g.stride) {
         if (!reach_written(r, size))
             return false;
         if (g.alloc)

@@ -136,9 +136,11 @@ static int update(struct warp *w, const struct instr *in, uint32_t mask, update_
     const struct operand *d = in->op == OP_RED ? NULL : &in->opnd[0], *a = &in->opnd[d ? 1 : 0], *b = a + 1;
     const struct operand *c = in->op == OP_ATOM_CAS ? a + 2 : NULL;
     const uint32_t n = b->kind == O_VEC ? b->n : 1;
+    /* An exchange is how programs write a first value; what it gives back then is seldom looked at. */
+    const enum access access = in->mode == M_exch ? A_ATOMIC | A_ANY : A_ATOMIC;
     _Alignas(16) uint8_t rows[8][WARP * sizeof(b128)];
     struct reach r;
-    if (!reach(w, in, a, mask, in->space, size * n, size * n, A_ATOMIC, &r))
+    if (!reach(w, in, a, mask, in->space, size * n, size * n, access, &r))
         return X_FAULT;
     for (uint32_t e = 0; e < n; e++)
         memcpy(rows[e], row_of(w, b, e), WARP * size);
