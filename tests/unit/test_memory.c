@@ -394,6 +394,6 @@ TESTS({ fresh_memory_reads_as_poison, "fresh memory reads as poison" },
       { device_variables_without_initialiser_are_zero, "device variables without initialiser are zero" },
       { a_buffer_that_kernels_wrote_is_known_to_be_whole, "a buffer that kernels wrote is known to be whole" },
       { padding_may_be_copied, "padding may be copied" },
-    { what_compilers_load_too_early_passes, "what compilers load too early passes" },
+      { what_compilers_load_too_early_passes, "what compilers load too early passes" },
       { lanes_may_go_to_different_allocations, "lanes may go to different allocations" },
       { shared_memory_begins_as_poison_in_every_cta, "shared memory begins as poison in every CTA" })

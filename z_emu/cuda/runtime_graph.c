@@ -57,6 +57,23 @@ static int event_task(struct task *t, enum task_kind kind, cudaEvent_t event)
     return e ? 0 : cudaErrorInvalidResourceHandle;
 }
 
+/* The memory of an allocation node is there from now on; the node, and the one that frees it, only hold their places. */
+static int alloc_task(struct task *t, size_t size, void **out)
+{
+    uint64_t addr = 0;
+    int error = ready() ?: size ? buffer_new(BUF_DEVICE, size, 0, "cudaMallocAsync", &addr) : cudaErrorInvalidValue;
+    *t = (struct task){.kind = TASK_ALLOC, .addr = addr};
+    *out = ptr(addr);
+    return error;
+}
+
+static int free_task(struct task *t, void *p)
+{
+    struct buffer b;
+    *t = (struct task){.kind = TASK_FREED, .addr = dev(p)};
+    return ready() ?: buffer_find(dev(p), &b) && b.addr == dev(p) ? 0 : cudaErrorInvalidValue;
+}
+
 static int task_of(struct task *t, struct cudaGraphNodeParams *p)
 {
     struct cudaKernelNodeParams k;
@@ -77,7 +94,9 @@ static int task_of(struct task *t, struct cudaGraphNodeParams *p)
     case cudaGraphNodeTypeEmpty: *t = (struct task){.kind = TASK_EMPTY}; return 0;
     case cudaGraphNodeTypeWaitEvent: return event_task(t, TASK_WAIT, p->eventWait.event);
     case cudaGraphNodeTypeEventRecord: return event_task(t, TASK_RECORD, p->eventRecord.event);
-    default: return not_supported("cudaGraphAddNode of a conditional, semaphore or memory node");
+    case cudaGraphNodeTypeMemAlloc: return alloc_task(t, p->alloc.bytesize, &p->alloc.dptr);
+    case cudaGraphNodeTypeMemFree: return free_task(t, p->free.dptr);
+    default: return not_supported("cudaGraphAddNode of a conditional or semaphore node");
     }
 }
 
@@ -432,6 +451,36 @@ cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *
     if (!error)
         *event_out = (cudaEvent_t)t.event.event;
     return rt(error);
+}
+
+cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
+                                     size_t numDependencies, struct cudaMemAllocNodeParams *nodeParams)
+{
+    struct task t;
+    return rt(alloc_task(&t, nodeParams->bytesize, &nodeParams->dptr) ?:
+              graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
+}
+
+cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
+                                    size_t numDependencies, void *dptr)
+{
+    struct task t;
+    return rt(free_task(&t, dptr) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
+}
+
+cudaError_t cudaDeviceGraphMemTrim(int device) { return rt(device_check(device)); }
+
+cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value)
+{
+    (void)attr;
+    *(uint64_t *)value = buffer_used();
+    return rt(device_check(device));
+}
+
+cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value)
+{
+    (void)attr, (void)value;
+    return rt(device_check(device));
 }
 
 #if CUDART_MAJOR >= 13

@@ -84,7 +84,8 @@ int stream_free(CUstream handle)
 {
     lock();
     struct stream *s = handle == cudaStreamLegacy || handle == cudaStreamPerThread ? NULL : stream_find(handle);
-    int error = !s || !handle ? cudaErrorInvalidResourceHandle : s->capture ? cudaErrorStreamCaptureUnsupported : 0;
+    bool origin = s && s->capture && s->capture->origin == s;
+    int error = !s || !handle ? cudaErrorInvalidResourceHandle : origin ? cudaErrorStreamCaptureUnsupported : 0;
     if (!error) {
         s->dying = true;
         wait_locked(s, s->last_queued);
