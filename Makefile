@@ -175,6 +175,13 @@ $(libcuda): $(libcudart)
 	$(Q)$(CC) -shared -o $@ -Wl,-soname,$(@F),-rpath,'$$ORIGIN',--no-as-needed $(libcudart)
 	@ln -sf $(@F) $(emu_dir)/libcuda.so
 
+# The page that the instruction table yields, and the program that prints it (and any PTX file as it was parsed).
+docs/instructions.md: $(emu_dir)/ptx_dump
+	$< --docs >$@
+
+$(emu_dir)/ptx_dump: z_emu/ptx/dump/ptx_dump.c $(emu_dir)/libemu.a
+	$(CC) $(EMU_FLAGS) -o $@ $< $(emu_dir)/libemu.a -lm -ldl
+
 $(emu_dir)/libemu.a: $(emu_objects)
 	@rm -f $@
 	@echo "  ar $@"

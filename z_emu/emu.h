@@ -141,8 +141,8 @@ struct operand {
     uint16_t n;                 /* elements */
     uint32_t row;               /* byte offset of the row in the frame */
     uint32_t pair_row;          /* of p in "d|p"; ROW_NONE when there is none or it is _ (then d may be O_SINK) */
-    uint32_t select;            /* video instructions: which bytes or halves, 4 bits each, lowest first, as
-                                   written (.b3210: 0x3210); 0x1000000 per digit for halves; 0 none (see operand_select) */
+    uint32_t select;            /* video instructions: which bytes or halves, 0: not written. .b3210: 0x3210, how many
+                                   digits in bits 27:24, bit 28 set for halves (.h10) */
     int64_t imm;
     union { struct operand *elem; struct symbol *sym; };
 };

@@ -1,4 +1,5 @@
 /* test_ptx: what the parser accepts, what it makes of it, and what it must refuse and how it says so. */
+#define _GNU_SOURCE
 #include "check.h"
 #include "rows.h"
 
@@ -104,6 +105,7 @@ static const struct refusal refusals[] = {
     { "vote.ballot.b32 %r1, %p1;", "one of .sync" },
     { "shfl.bfly.b32 %r1, %r2, 1, 31;", "one of .sync" },
     { "add.f32x2 %rd1, %rd2, %rd3;", "add needs .target sm_100; this module is for sm_90a" },
+    { "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd1, {%f1, %f2}];", "textures and surfaces are not emulated" },
     { "mma.sync.aligned.m16n8.row.col.f32.f16 {%f0}, {%r0}, {%r0}, {%f0};", "lacks a modifier" },
     { "call missing, ();", "a call needs a declared function" },
     { "brx.idx %r1, L;", "'L' is no .branchtargets list" },
@@ -612,6 +614,26 @@ static void a_long_kernel_has_a_small_frame(void)
     free(text);
 }
 
+/* ------------------------------------------------------------------ the page */
+
+static void the_page_of_instructions_is_up_to_date(void)
+{
+    char *page = NULL;
+    size_t size = 0, n;
+    FILE *made = open_memstream(&page, &size), *file = fopen("docs/instructions.md", "r");
+    print_instruction_page(made);
+    fclose(made);
+    char *have = calloc(size + 2, 1);
+    n = file ? fread(have, 1, size + 1, file) : 0;
+    if (file)
+        fclose(file);
+    if (n != size || memcmp(have, page, size) != 0)
+        puts("docs/instructions.md is not what the table says: make docs/instructions.md");
+    CHECK(n == size && memcmp(have, page, size) == 0);
+    free(have);
+    free(page);
+}
+
 /* ------------------------------------------------------------------ damaged text */
 
 /* Whatever the text, the parser ends with a module or a message. (Run under ASan, this finds the rest.) */
@@ -660,4 +682,5 @@ TESTS({ wrong_text_is_refused, "what is not PTX is refused, and the message says
       { rows_are_shared_only_by_what_is_never_needed_together, "rows are shared only by what is never needed together" },
       { rows_of_random_programs, "the same for random programs" },
       { a_long_kernel_has_a_small_frame, "a long kernel has a small frame" },
+      { the_page_of_instructions_is_up_to_date, "docs/instructions.md is up to date" },
       { damaged_text_never_breaks_the_parser, "damaged text never breaks the parser" })

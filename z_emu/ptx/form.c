@@ -255,9 +255,10 @@ static const struct row *find_rows(struct parser *p, const char *text, size_t le
                 best = r;
         }
     if (!best) {
-        size_t n = 0;
-        while (n < len && text[n] != '.')
-            n++;
+        static const char *const textures[] = { "tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq." };
+        for (size_t i = 0; i < sizeof textures / sizeof *textures; i++)
+            if (strncmp(text, textures[i], strlen(textures[i])) == 0)
+                ptx_fail(p, text, "textures and surfaces are not emulated: '%.*s'", (int)len, text);
         ptx_fail(p, text, "unknown instruction '%.*s'", (int)len, text);
     }
     return best;

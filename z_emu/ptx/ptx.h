@@ -4,7 +4,8 @@
  *   parse.c    module directives         decl.c     variables, parameters, initialisers; expr.c constant expressions
  *   func.c     functions, statements     operand.c  operands as written; build.c  operands as the table wants them
  *   cfg.c      blocks, post-dominators   regalloc.c registers -> rows;   layout.c  shared memory of kernels
- *   text.c     names and texts           dump/      a program that prints what was parsed
+ *   text.c     names and texts           loc.c      source lines;   page.c a page of docs/
+ *   dump/      a program that prints what was parsed
  */
 #ifndef Z_EMU_PTX_H
 #define Z_EMU_PTX_H
@@ -255,6 +256,9 @@ void allocate_rows(struct parser *p, const struct cfg *g);
 
 /* layout.c */
 void layout_shared(struct parser *p);
+
+/* page.c */
+void print_instruction_page(FILE *to);
 
 /* parse.c. ptx_parse, but with a row for every register when !share_rows: what tests compare with. */
 struct module *parse_text(const char *name, const char *text, size_t len, char *err, size_t errlen, bool share_rows);

@@ -1,59 +1,10 @@
 /* ptx_dump.c: ptx_dump FILE.ptx [function]: prints what the parser made of a file. With --docs: the page of
- * docs/ that the instruction table yields. */
+ * docs/ that the instruction table yields (make docs/instructions.md). */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "../ptx.h"
-
-/* ---------------------------------------------------------------- the page */
-
-static const struct { const char *id, *mnemonic, *modifiers, *operands, *target, *effect; } table[] = {
-#define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) { #id, mnemonic, modifiers, operands, target, effect },
-#include "../instructions.def"
-#undef INSTR
-};
-
-static const struct { const char *name, *words; } groups[] = {
-#define GROUP(name, words) { #name, words },
-#include "../groups.def"
-#undef GROUP
-};
-
-/* A bar would end the cell of a Markdown table. */
-static void cell(const char *s)
-{
-    fputs(*s ? " `" : " ", stdout);
-    for (const char *c = s; *c; c++)
-        if (*c == '|')
-            fputs("\\|", stdout);
-        else
-            putchar(*c);
-    fputs(*s ? "` |" : "|", stdout);
-}
-
-static void print_docs(void)
-{
-    puts("# Instructions\n\nMade from z_emu/ptx/instructions.def by `ptx_dump --docs`; the head of that file explains the columns.\n"
-         "Several rows with one mnemonic are its different forms.\n");
-    puts("| mnemonic | modifiers (`!` must be there) | operands | least target | effect |\n|---|---|---|---|---|");
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        fputs("|", stdout);
-        cell(table[i].mnemonic);
-        cell(table[i].modifiers);
-        cell(table[i].operands);
-        cell(table[i].target);
-        cell(table[i].effect);
-        putchar('\n');
-    }
-    puts("\n## Groups of modifiers\n\n| group | stands for |\n|---|---|");
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        fputs("|", stdout);
-        cell(groups[i].name);
-        cell(groups[i].words);
-        putchar('\n');
-    }
-}
 
 /* ---------------------------------------------------------------- a module */
 
@@ -191,7 +142,7 @@ static int dump(const char *path, const char *only, bool quiet)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "--docs") == 0) {
-        print_docs();
+        print_instruction_page(stdout);
         return 0;
     }
     if (argc > 1 && strcmp(argv[1], "-q") == 0) {
