@@ -22,7 +22,7 @@
 enum { WARP = 32 };
 
 struct instr; struct func; struct module; struct symbol;
-struct warp; struct split; struct cta; struct sm; struct gpu; struct launch;
+struct warp; struct split; struct cta; struct mbarrier; struct sm; struct gpu; struct launch;
 
 /* ================================================================ diag: what it tells a person */
 
@@ -378,6 +378,7 @@ struct split {
     uint32_t rpc;               /* where it waits for its siblings */
     uint8_t state;              /* S_READY, S_SLEEP, … (core/warp.c) */
     uint64_t wake_at;           /* cycle at which it wakes by itself; UINT64_MAX: only when woken */
+    uint64_t deadline;          /* of the timed wait that it is executing; 0: none */
     const void *wait_for;       /* the object it sleeps on (split_wake) */
     const char *wait_what;      /* for the hang ledger: "barrier 0", "mbarrier full[1] phase 0" */
     struct frame *frame;
@@ -440,6 +441,7 @@ struct cta {
     uint8_t *local; uint8_t *local_init; uint32_t local_bytes;  /* per thread */
     struct warp *warp; uint32_t nwarp, live_warps;
     struct barrier barrier[16];
+    struct mbarrier *mbarriers; /* live ones (unit/mbarrier.c) */
     uint32_t events;            /* things under way that will call back; the CTA's memory stays until there are none */
     bool over;                  /* all its threads have exited */
     struct cluster *group;      /* what its cluster shares (core/core.h) */

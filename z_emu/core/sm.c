@@ -2,6 +2,7 @@
  * issue first, the earlier one happens. A warp then runs for a quantum on its sub-core, whose other
  * warps wait that long. Also here: CTAs coming and going. */
 #include "core.h"
+#include "../unit/mbarrier.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +155,7 @@ void cta_free(struct cta *c)
     free(c->local_init);
     for (uint32_t i = 0; i < c->nwarp; i++)
         cp_async_close(&c->warp[i]);
+    mbarriers_close(c);
     free(c->warp);
     free(c);
 }

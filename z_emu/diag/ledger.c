@@ -1,6 +1,7 @@
 /* ledger.c: the hang report. Nothing can run and nothing is under way: per CTA, the barriers that are half full and what
  * every warp waits for, and where. Warps in the same situation share a line. */
 #include "diag.h"
+#include "../unit/mbarrier.h"
 
 #include <string.h>
 
@@ -89,6 +90,13 @@ static void report_cluster(struct report *r, const struct cta *c)
     report(r, "%s\n", n ? "" : " none");
 }
 
+static void report_mbarriers(struct report *r, const struct cta *c)
+{
+    char text[300];
+    for (uint32_t nth = 0; mbarrier_describe(c, nth, text, sizeof text); nth++)
+        report(r, "      %s\n", text);
+}
+
 static void report_cta(struct report *r, const struct cta *c)
 {
     report(r, "   CTA (%u,%u,%u)", c->id[0], c->id[1], c->id[2]);
@@ -97,6 +105,7 @@ static void report_cta(struct report *r, const struct cta *c)
     report(r, ":\n");
     report_barriers(r, c);
     report_cluster(r, c);
+    report_mbarriers(r, c);
     report_warps(r, c);
 }
 
