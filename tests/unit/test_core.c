@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "check.h"
 #include "emu.h"
+#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -481,6 +482,126 @@ static void one_seed_is_one_schedule(void)
     free(a), free(b), free(c), free(d), free(e);
 }
 
+/* ------------------------------------------------------------------ random control flow
+ * Lanes of a warp that go separate ways must each compute what a thread alone in its warp computes. */
+
+struct program { char text[60000]; size_t len; uint32_t random, labels; int depth; };
+
+static uint32_t dice(struct program *p, uint32_t n)
+{
+    p->random = p->random * 1664525 + 1013904223;
+    return (p->random >> 10) % n;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void write_ptx(struct program *p, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    p->len += (size_t)vsnprintf(p->text + p->len, sizeof p->text - p->len, fmt, ap);
+    va_end(ap);
+}
+
+static void statements(struct program *p, bool in_function);
+
+static void condition(struct program *p)
+{
+    write_ptx(p, "mul.lo.u32 %%r5, %%r6, %u; shr.u32 %%r5, %%r5, %u; and.b32 %%r5, %%r5, %u; setp.lt.u32 %%p1, %%r5, %u;\n",
+              2654435761u + 2 * dice(p, 1000), 8 + dice(p, 16), 7u, 1 + dice(p, 6));
+}
+
+static void write_if(struct program *p, bool in_function)
+{
+    uint32_t l = p->labels++;
+    bool has_else = dice(p, 2);
+    condition(p);
+    write_ptx(p, "@%%p1 bra E%u;\n", l);
+    statements(p, in_function);
+    if (has_else)
+        write_ptx(p, "bra.uni F%u;\n", l);
+    write_ptx(p, "E%u:\n", l);
+    if (has_else) {
+        statements(p, in_function);
+        write_ptx(p, "F%u:\n", l);
+    }
+}
+
+/* A loop of up to 7 rounds, which some lanes leave in its middle. */
+static void write_loop(struct program *p, bool in_function)
+{
+    uint32_t l = p->labels++, counter = 20 + (uint32_t)p->depth;
+    write_ptx(p, "mov.u32 %%r%u, 0;\nL%u: add.u32 %%r%u, %%r%u, 1;\n", counter, l, counter, counter);
+    statements(p, in_function);
+    if (dice(p, 2)) {
+        condition(p);
+        write_ptx(p, "@%%p1 bra M%u;\n", l);
+    }
+    statements(p, in_function);
+    write_ptx(p, "and.b32 %%r5, %%r6, 7; setp.lt.u32 %%p1, %%r%u, %%r5; @%%p1 bra L%u;\nM%u:\n", counter, l, l);
+}
+
+static void write_call(struct program *p)
+{
+    write_ptx(p, "{ .param .b32 a; st.param.b32 [a], %%r6; .param .b32 q; call (q), f%u, (a); ld.param.b32 %%r6, [q]; }\n", dice(p, 2));
+}
+
+static void statements(struct program *p, bool in_function)
+{
+    p->depth++;
+    for (uint32_t n = 1 + dice(p, 3); n; n--) {
+        uint32_t kind = dice(p, 6);
+        if (kind == 0 && p->depth < 6)
+            write_loop(p, in_function);
+        else if (kind < 3 && p->depth < 6)
+            write_if(p, in_function);
+        else if (kind == 3 && !in_function)
+            write_call(p);
+        else if (kind == 4 && dice(p, 4) == 0) {
+            condition(p);
+            write_ptx(p, in_function ? "st.param.b32 [r], %%r6; @%%p1 ret;\n" : "@%%p1 bra OUT;\n");
+        } else {
+            write_ptx(p, "mad.lo.u32 %%r6, %%r6, %u, %u;\n", 1 + 2 * dice(p, 500), dice(p, 1000));
+        }
+    }
+    p->depth--;
+}
+
+static void random_program(struct program *p, uint32_t seed)
+{
+    *p = (struct program){ .random = seed };
+    write_ptx(p, "%s", HEAD);
+    for (int f = 0; f < 2; f++) {
+        write_ptx(p, ".func (.param .b32 r) f%d(.param .b32 a) { .reg .pred %%p<2>; .reg .b32 %%r<40>; ld.param.u32 %%r6, [a];\n", f);
+        statements(p, true);
+        write_ptx(p, "st.param.b32 [r], %%r6; ret; }\n");
+    }
+    /* thread i of the grid starts from i; n lanes of each warp take part */
+    write_ptx(p, ".visible .entry k(.param .u64 out, .param .u32 n) { .reg .pred %%p<2>; .reg .b32 %%r<40>; .reg .b64 %%rd<4>;\n"
+              "ld.param.u64 %%rd0, [out]; mov.u32 %%r1, %%tid.x; mov.u32 %%r2, %%ctaid.x; mov.u32 %%r3, %%ntid.x; mad.lo.u32 %%r6, %%r2, %%r3, %%r1;\n"
+              "mul.wide.u32 %%rd1, %%r6, 4; add.u64 %%rd0, %%rd0, %%rd1; mul.lo.u32 %%r6, %%r6, 747796405;\n");
+    statements(p, false);
+    statements(p, false);
+    write_ptx(p, "OUT: st.global.u32 [%%rd0], %%r6; activemask.b32 %%r7; st.global.u32 [%%rd0+4096], %%r7; ret; }\n");
+}
+
+static void lanes_compute_as_if_alone(void)
+{
+    static struct program p;
+    uint32_t alone[64];
+    for (uint32_t seed = 1; seed <= 40; seed++) {
+        random_program(&p, seed);
+        struct machine x = machine(p.text, NULL, "1");
+        CHECK_EQ(launch(&x, 64, 1, 1, 0, 0).fault, FAULT_NONE);
+        memcpy(alone, x.out->host, sizeof alone);
+        mem_fill(x.g, x.out->addr, 0, 4, OUT);
+        CHECK_EQ(launch(&x, 1, 64, 1, 0, 0).fault, FAULT_NONE);
+        CHECK(!memcmp(alone, x.out->host, sizeof alone));
+        for (uint32_t i = 0; i < 64; i++)               /* and all meet at the end */
+            CHECK_EQ(out(&x, 1024 + i), UINT32_MAX);
+        close_machine(&x);
+    }
+}
+
 /* ------------------------------------------------------------------ faults, system calls, launches */
 
 static void a_fault_ends_the_launch_alone(void)
@@ -594,6 +715,7 @@ TESTS({ adds_vectors, "a thousand CTAs add vectors" },
       { groups_work_apart, "groups of lanes with masks of their own" },
       { lanes_outside_their_mask_are_a_fault, "a lane outside its own member mask is a fault" },
       { clusters_are_resident_together, "the CTAs of a cluster run together" },
+      { lanes_compute_as_if_alone, "in random control flow each lane computes as if alone" },
       { one_seed_is_one_schedule, "one seed is one schedule, to the bit" },
       { a_fault_ends_the_launch_alone, "a fault ends its launch, not the next" },
       { kernels_print, "printf from a kernel" },

@@ -176,16 +176,8 @@ static int leave(struct warp *w)
 /* A divergent return waits, at the end of the function, for all who entered it together. */
 static int exec_ret(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    struct split *s = w->cur;
-    uint32_t end = s->frame->func->ninstr;
     (void)in;
-    if (mask != s->mask)
-        split_goto(w, split_divide(w, mask, end), end);
-    else if (s->rpc == end)
-        s->pc = end;
-    else
-        return leave(w);
-    return X_NEXT;
+    return split_return(w, mask) ? X_NEXT : leave(w);
 }
 
 static int exec_exit(struct warp *w, const struct instr *in, uint32_t mask)

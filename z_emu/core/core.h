@@ -140,6 +140,8 @@ void split_goto(struct warp *w, struct split *s, uint32_t pc);
 /* Cuts `mask` off the running split, both halves to meet again at `meet_pc`; returns the new split,
  * which holds `mask`, is ready and stands at the same pc. */
 struct split *split_divide(struct warp *w, uint32_t mask, uint32_t meet_pc);
+/* Lanes of the running split execute ret. False: nobody is left to wait for. */
+bool split_return(struct warp *w, uint32_t mask);
 /* Lanes of the running split end here. Returns X_JUMP. */
 int split_exit(struct warp *w, uint32_t mask);
 /* Puts the running split to sleep without writing a text; it goes on behind the instruction when woken. */

@@ -260,6 +260,48 @@ static void split_merge(struct warp *w, struct split *into, struct split *from)
     split_remove(w, from);
 }
 
+/* The join at the end of the running split's function, for all lanes that came in together: outside all other
+ * joins of this frame, made when first needed. */
+static struct join *return_join(struct warp *w, struct split *s, uint32_t end)
+{
+    struct join *last = s->join;
+    if (!last || last->frame != s->frame) {
+        s->join = join_new(w, s, end);
+        set_rpc(s);
+        return s->join;
+    }
+    while (last->outer && last->outer->frame == s->frame)
+        last = last->outer;
+    if (last->pc == end)
+        return last;
+    struct join *j = join_new(w, s, end);
+    j->mask = last->mask;
+    j->outer = last->outer;
+    return last->outer = j;
+}
+
+/* Lanes of the running split return. False when they are all that came in: then they can go. Else they wait at
+ * the function's end and will not come to the joins inside it. */
+bool split_return(struct warp *w, uint32_t mask)
+{
+    struct split *s = w->cur, *leaving = s;
+    uint32_t end = s->frame->func->ninstr;
+    if (mask == s->mask && (!s->join || s->join->frame != s->frame))
+        return false;
+    struct join *meet = return_join(w, s, end);
+    if (mask != s->mask) {
+        s->mask &= ~mask;
+        leaving = split_new(w, s, mask);
+    }
+    join_leave(w, leaving->join, meet, mask);
+    leaving->join = meet;
+    set_rpc(leaving);
+    leaving->pc = end;
+    if (leaving != s)
+        join_arrive(w, leaving);
+    return true;
+}
+
 void split_enter(struct warp *w, struct split *s, struct frame *f)
 {
     s->frame = f;
