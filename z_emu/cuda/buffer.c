@@ -70,7 +70,7 @@ int buffer_new(enum buffer_kind kind, size_t size, unsigned int flags, const cha
     lock();
     bool device = kind == BUF_DEVICE;
     struct alloc *a = NULL;
-    if (device && capturing_globally() && strcmp(what, "cudaMallocAsync")) {
+    if (device && capturing_globally() && !(flags & BUF_OF_GRAPH)) {
         unlock();
         return cudaErrorStreamCaptureUnsupported;
     }
@@ -116,6 +116,9 @@ int buffer_register(void *host, size_t size, unsigned int flags)
 
 void buffer_free_locked(uint64_t addr)
 {
+    struct buffer b;
+    if (buffer_find_locked(addr, &b) && b.flags & BUF_OF_GRAPH)
+        return;
     pause_gpu_locked();
     mem_free(ctx.gpu, addr);
     resume_gpu_locked();
@@ -157,8 +160,10 @@ int buffer_unregister(void *host)
 
 void buffer_drop_all(void)
 {
-    while (table.n)
+    while (table.n) {
+        table.at[table.n - 1].flags = 0;
         buffer_free_locked(table.at[table.n - 1].addr);
+    }
 }
 
 size_t buffer_used(void)

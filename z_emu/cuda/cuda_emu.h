@@ -184,6 +184,7 @@ int kernel_param(struct kernel *k, size_t index, size_t *offset, size_t *size);
 /* ================================================================ buffer.c: memory that the program holds */
 
 enum buffer_kind { BUF_DEVICE, BUF_HOST, BUF_REGISTERED, BUF_MANAGED };
+enum { BUF_OF_GRAPH = 1u << 31 };       /* flag: a graph's allocation node makes it anew at each launch, so a free leaves it */
 struct buffer { uint64_t addr; size_t size; enum buffer_kind kind; unsigned int flags; uint64_t id; };
 
 int buffer_new(enum buffer_kind kind, size_t size, unsigned int flags, const char *what, uint64_t *addr);
@@ -194,7 +195,7 @@ int buffer_unregister(void *host);
 bool buffer_find(uint64_t addr, struct buffer *out);
 bool buffer_find_locked(uint64_t addr, struct buffer *out);
 void buffer_forget_locked(uint64_t addr);
-void buffer_free_locked(uint64_t addr);         /* by the dispatcher: a stream-ordered free */
+void buffer_free_locked(uint64_t addr);         /* waits for nothing: the dispatcher's, in stream order */
 void buffer_drop_all(void);
 size_t buffer_used(void);
 int buffer_info(size_t *free, size_t *total);

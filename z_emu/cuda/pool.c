@@ -70,7 +70,7 @@ int pool_alloc(uint64_t *addr, size_t size, CUmemoryPool pool, CUstream s)
     unlock();
     if (!stream)
         return cudaErrorInvalidResourceHandle;
-    int error = buffer_new(BUF_DEVICE, size, 0, "cudaMallocAsync", addr);
+    int error = buffer_new(BUF_DEVICE, size, capturing ? BUF_OF_GRAPH : 0, "cudaMallocAsync", addr);
     struct task t = {.kind = TASK_ALLOC, .addr = *addr};
     return error || !capturing ? error : submit(s, &t, false);
 }

@@ -61,7 +61,7 @@ static int event_task(struct task *t, enum task_kind kind, cudaEvent_t event)
 static int alloc_task(struct task *t, size_t size, void **out)
 {
     uint64_t addr = 0;
-    int error = ready() ?: size ? buffer_new(BUF_DEVICE, size, 0, "cudaMallocAsync", &addr) : cudaErrorInvalidValue;
+    int error = ready() ?: size ? buffer_new(BUF_DEVICE, size, BUF_OF_GRAPH, "a graph's allocation", &addr) : cudaErrorInvalidValue;
     *t = (struct task){.kind = TASK_ALLOC, .addr = addr};
     *out = ptr(addr);
     return error;
