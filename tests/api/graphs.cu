@@ -239,6 +239,38 @@ static void with_memory_and_events(void)
     OK(cudaStreamDestroy(s));
 }
 
+static int destroyed;
+static void CUDART_CB destroy(void *data) { destroyed += *(int *)data; }
+
+static void user_objects_and_pictures(void)
+{
+    static int one = 1;
+    int *p = cell(0), two = 2;
+    void *args[] = {&p, &two};
+    cudaKernelNodeParams params = kernel_node((void *)add, args);
+    cudaUserObject_t object;
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    cudaGraphNode_t n;
+    OK(cudaGraphCreate(&g, 0));
+    OK(cudaGraphAddKernelNode(&n, g, nullptr, 0, &params));
+    OK(cudaUserObjectCreate(&object, &one, destroy, 1, cudaUserObjectNoDestructorSync));
+    OK(cudaGraphRetainUserObject(g, object, 1, cudaGraphUserObjectMove));
+    OK(cudaGraphInstantiate(&exec, g, 0));
+    OK(cudaGraphDebugDotPrint(g, "build/tests/api/graphs.dot", 0));
+    OK(cudaGraphDestroy(g));
+    EXPECT(destroyed == 0);
+    OK(cudaGraphLaunch(exec, 0));
+    OK(cudaDeviceSynchronize());
+    OK(cudaGraphExecDestroy(exec));
+    EXPECT(destroyed == 1 && *p == 2);
+    char text[200] = "";
+    FILE *f = fopen("build/tests/api/graphs.dot", "r");
+    EXPECT(f && fread(text, 1, sizeof text - 1, f) > 0 && strstr(text, "digraph") && strstr(text, "3addPii"));
+    if (f)
+        fclose(f);
+}
+
 int main()
 {
     captured();
@@ -247,5 +279,6 @@ int main()
     built_by_hand();
     nested();
     with_memory_and_events();
+    user_objects_and_pictures();
     return report();
 }

@@ -82,6 +82,10 @@ enum {
     cudaDeviceScheduleMask = 7, cudaDeviceMapHost = 8
 };
 
+/* ---- arrays and textures are not part of the emulator; this much lets a program ask for one and be told */
+enum cudaChannelFormatKind { cudaChannelFormatKindSigned = 0, cudaChannelFormatKindNone = 3 };
+struct cudaChannelFormatDesc { int x, y, z, w; enum cudaChannelFormatKind f; };
+
 /* ---- memory */
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0, cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2,
@@ -300,6 +304,7 @@ struct cudaDeviceProp {
 enum cudaDeviceAttr { cudaDevAttrMaxThreadsPerBlock = 1 };
 typedef enum CUdevice_attribute_enum { CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1 } CUdevice_attribute;
 enum cudaDeviceP2PAttr { cudaDevP2PAttrPerformanceRank = 1 };
+typedef enum cudaDeviceP2PAttr CUdevice_P2PAttribute;
 enum cudaLimit {
     cudaLimitStackSize = 0, cudaLimitPrintfFifoSize = 1, cudaLimitMallocHeapSize = 2,
     cudaLimitDevRuntimeSyncDepth = 3, cudaLimitDevRuntimePendingLaunchCount = 4, cudaLimitMaxL2FetchGranularity = 5,

@@ -104,11 +104,23 @@ int capture_end(CUstream handle, struct graph **out)
     return error;
 }
 
-int capture_info(CUstream handle, struct capture **c, struct stream **found)
+/* The dependencies belong to the stream: they are right until something else is captured. */
+int capture_report(CUstream handle, int *status, unsigned long long *id, CUgraph *graph, const CUgraphNode **dep, size_t *ndep)
 {
-    *found = stream_find(handle);
-    *c = *found ? (*found)->capture : NULL;
-    return *found ? 0 : cudaErrorInvalidResourceHandle;
+    lock();
+    struct stream *s = stream_find(handle);
+    struct capture *c = s ? s->capture : NULL;
+    *status = !c ? cudaStreamCaptureStatusNone : c->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
+    if (c && id)
+        *id = c->id;
+    if (c && graph)
+        *graph = (CUgraph)c->graph;
+    if (c && dep)
+        *dep = (const CUgraphNode *)s->after;
+    if (c && ndep)
+        *ndep = s->nafter;
+    unlock();
+    return s ? 0 : cudaErrorInvalidResourceHandle;
 }
 
 int capture_update(CUstream handle, struct node *const *dep, size_t ndep, bool replace)

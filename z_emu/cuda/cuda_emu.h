@@ -372,6 +372,7 @@ struct graph {                  /* a cudaGraph_t; or a cudaGraphExec_t: a sorted
     unsigned long long flags;
     struct stream **lane;       /* streams for an exec's branches, made as needed */
     uint32_t nlane;
+    struct held *objects;       /* user objects that live as long as it does (graph_object.c) */
 };
 struct graph *graph_new(void);
 struct graph *graph_find(const void *handle, bool exec);        /* NULL: no such handle; lock held, as for all of these */
@@ -388,6 +389,8 @@ void node_unlink(struct node *n, const struct node *dep);
 struct node *graph_copy_of(const struct graph *g, const struct node *origin);
 int graph_update(struct graph *exec, const struct graph *g, struct node **culprit);
 void graphs_drop_all(void);
+void graph_drop_objects(struct graph *g);
+int graph_keep_objects(struct graph *to, const struct graph *from);
 
 /* ---- graph_build.c: the same by handle, taking the lock */
 int graph_add_node(cudaGraph_t graph, struct task *t, const cudaGraphNode_t *deps, size_t ndep, cudaGraphNode_t *out);
@@ -423,7 +426,7 @@ struct capture {
 };
 int capture_begin(CUstream s, struct graph *into, struct node *const *dep, size_t ndep, int mode);
 int capture_end(CUstream s, struct graph **out);
-int capture_info(CUstream s, struct capture **c, struct stream **found);
+int capture_report(CUstream s, int *status, unsigned long long *id, CUgraph *graph, const CUgraphNode **dep, size_t *ndep);
 int capture_update(CUstream s, struct node *const *dep, size_t ndep, bool replace);
 int capture_task_locked(struct stream *s, struct task *t);      /* submit's other half */
 int capture_record_locked(struct stream *s, struct event *e);

@@ -191,6 +191,13 @@ CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDe
     return drv(device_ready(dev) ?: device_check(peerDev));
 }
 
+CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice)
+{
+    (void)attrib;
+    *value = 0;
+    return drv(device_ready(srcDevice) ?: device_check(dstDevice) ?: cudaErrorInvalidDevice);
+}
+
 /* ---- contexts */
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
@@ -332,6 +339,19 @@ CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 }
 
 CUresult cuCtxSynchronize(void) { return drv(current() ?: device_sync()); }
+
+CUresult cuCtxSynchronize_v2(CUcontext ctx)
+{
+    (void)ctx;
+    return cuCtxSynchronize();
+}
+
+CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
+{
+    (void)ctx;
+    *device = 0;
+    return drv(ready_unlocked());
+}
 
 CUresult cuCtxGetStreamPriorityRange(int *leastPriority, int *greatestPriority)
 {

@@ -104,6 +104,45 @@ CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode *from, cons
     return drv(graph_link(hGraph, from, to, numDependencies, true));
 }
 
+CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode *from, const CUgraphNode *to, const CUgraphEdgeData *edgeData,
+                                      size_t numDependencies)
+{
+    (void)edgeData;
+    return drv(graph_link(hGraph, from, to, numDependencies, false));
+}
+CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edgeData, size_t *numEdges)
+{
+    int error = graph_edges(hGraph, from, to, numEdges);
+    if (edgeData && !error)
+        memset(edgeData, 0, *numEdges * sizeof *edgeData);
+    return drv(error);
+}
+CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode *dependencies, CUgraphEdgeData *edgeData, size_t *numDependencies)
+{
+    int error = graph_neighbours(hNode, false, dependencies, numDependencies);
+    if (edgeData && dependencies && !error)
+        memset(edgeData, 0, *numDependencies * sizeof *edgeData);
+    return drv(error);
+}
+CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode *dependentNodes, CUgraphEdgeData *edgeData, size_t *numDependentNodes)
+{
+    int error = graph_neighbours(hNode, true, dependentNodes, numDependentNodes);
+    if (edgeData && dependentNodes && !error)
+        memset(edgeData, 0, *numDependentNodes * sizeof *edgeData);
+    return drv(error);
+}
+CUresult cuGraphNodeFindInClone(CUgraphNode *phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph)
+{
+    return drv(graph_find_copy(phNode, hOriginalNode, hClonedGraph));
+}
+CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled)
+{
+    return drv(graph_node_enable(hGraphExec, hNode, &isEnabled, NULL));
+}
+CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int *isEnabled)
+{
+    return drv(graph_node_enable(hGraphExec, hNode, NULL, isEnabled));
+}
 CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
 {
     return drv(current() ?: graph_exec_new(phGraphExec, hGraph, flags));

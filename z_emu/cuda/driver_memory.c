@@ -152,6 +152,19 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
     return drv(pool ? 0 : cudaErrorInvalidValue);
 }
 
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count)
+{
+    (void)map, (void)count;
+    return drv(pool ? 0 : cudaErrorInvalidValue);
+}
+
+CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
+{
+    (void)location;
+    *flags = (CUmemAccess_flags)cudaMemAccessFlagsProtReadWrite;
+    return drv(memPool ? 0 : cudaErrorInvalidValue);
+}
+
 /* ---- managed memory is at home on both sides */
 
 CUresult cuMemPrefetchAsync_v2(CUdeviceptr devPtr, size_t count, CUmemLocation location, unsigned int flags,
@@ -260,6 +273,18 @@ CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t n, CUstream s)
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t n, CUstream s)
 {
     return drv(copy(dst, src, n, cudaMemcpyDeviceToDevice, s, GO_ON));
+}
+
+CUresult cuMemcpyPeer(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext, size_t n)
+{
+    (void)dstContext, (void)srcContext;
+    return cuMemcpyDtoD_v2(dst, src, n);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext, size_t n, CUstream s)
+{
+    (void)dstContext, (void)srcContext;
+    return cuMemcpyDtoDAsync_v2(dst, src, n, s);
 }
 
 static struct cudaPitchedPtr side(CUmemorytype type, const void *host, CUdeviceptr device, size_t pitch, size_t width, size_t height)
@@ -428,4 +453,62 @@ CUresult cuMemsetD8_v2_ptds(CUdeviceptr p, unsigned char v, size_t N)
 CUresult cuMemsetD32_v2_ptds(CUdeviceptr p, unsigned int v, size_t N)
 {
     return drv(fill(p, N * 4, v, 4, N, 1, cudaStreamPerThread));
+}
+
+CUresult cuMemcpyPeer_ptds(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext, size_t n)
+{
+    (void)dstContext, (void)srcContext;
+    return cuMemcpyDtoD_v2_ptds(dst, src, n);
+}
+
+CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext dstContext, CUdeviceptr src, CUcontext srcContext, size_t n, CUstream s)
+{
+    return cuMemcpyPeerAsync(dst, dstContext, src, srcContext, n, own_stream(s));
+}
+
+CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy) { return drv(copy_rows(pCopy, cudaStreamPerThread, WAIT)); }
+CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy) { return cuMemcpy2D_v2_ptds(pCopy); }
+CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream s) { return cuMemcpy2DAsync_v2(pCopy, own_stream(s)); }
+CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy) { return drv(copy_box(pCopy, cudaStreamPerThread, WAIT)); }
+CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream s) { return cuMemcpy3DAsync_v2(pCopy, own_stream(s)); }
+CUresult cuMemsetD16_v2_ptds(CUdeviceptr p, unsigned short v, size_t N) { return drv(fill(p, N * 2, v, 2, N, 1, cudaStreamPerThread)); }
+
+CUresult cuMemsetD2D8_v2_ptds(CUdeviceptr p, size_t pitch, unsigned char v, size_t W, size_t H)
+{
+    return drv(fill(p, pitch, v, 1, W, H, cudaStreamPerThread));
+}
+
+CUresult cuMemsetD2D16_v2_ptds(CUdeviceptr p, size_t pitch, unsigned short v, size_t W, size_t H)
+{
+    return drv(fill(p, pitch, v, 2, W, H, cudaStreamPerThread));
+}
+
+CUresult cuMemsetD2D32_v2_ptds(CUdeviceptr p, size_t pitch, unsigned int v, size_t W, size_t H)
+{
+    return drv(fill(p, pitch, v, 4, W, H, cudaStreamPerThread));
+}
+
+CUresult cuMemsetD2D8Async_ptsz(CUdeviceptr p, size_t pitch, unsigned char v, size_t W, size_t H, CUstream s)
+{
+    return cuMemsetD2D8Async(p, pitch, v, W, H, own_stream(s));
+}
+
+CUresult cuMemsetD2D16Async_ptsz(CUdeviceptr p, size_t pitch, unsigned short v, size_t W, size_t H, CUstream s)
+{
+    return cuMemsetD2D16Async(p, pitch, v, W, H, own_stream(s));
+}
+
+CUresult cuMemsetD2D32Async_ptsz(CUdeviceptr p, size_t pitch, unsigned int v, size_t W, size_t H, CUstream s)
+{
+    return cuMemsetD2D32Async(p, pitch, v, W, H, own_stream(s));
+}
+
+CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream s)
+{
+    return cuMemAllocFromPoolAsync(dptr, bytesize, pool, own_stream(s));
+}
+
+CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr p, size_t count, CUmemLocation location, unsigned int flags, CUstream s)
+{
+    return cuMemPrefetchAsync_v2(p, count, location, flags, own_stream(s));
 }

@@ -148,16 +148,83 @@ CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 {
-    struct capture *c = NULL;
-    struct stream *s;
-    lock();
-    int error = ready_locked() ?: capture_info(hStream, &c, &s);
-    *captureStatus = !c ? 0 : c->invalid ? 2 : 1;
-    unlock();
+    int status = 0;
+    int error = current() ?: capture_report(hStream, &status, NULL, NULL, NULL, NULL);
+    *captureStatus = (CUstreamCaptureStatus)status;
     return drv(error);
 }
 
+/* The nodes that the next one will follow belong to the stream: they are right until something else is captured. */
+CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *captureStatus_out, cuuint64_t *id_out, CUgraph *graph_out,
+                                   const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out,
+                                   size_t *numDependencies_out)
+{
+    if (edgeData_out)
+        *edgeData_out = NULL;
+    int status = 0;
+    unsigned long long id = 0;
+    int error = current() ?: capture_report(hStream, &status, &id, graph_out, dependencies_out, numDependencies_out);
+    *captureStatus_out = (CUstreamCaptureStatus)status;
+    if (id_out)
+        *id_out = id;
+    return drv(error);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData,
+                                              size_t numDependencies, unsigned int flags)
+{
+    (void)dependencyData;
+    return drv(current() ?: capture_update(hStream, (struct node *const *)dependencies, numDependencies, flags == 1));
+}
+
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    static _Thread_local CUstreamCaptureMode own;
+    CUstreamCaptureMode old = own;
+    own = *mode;
+    *mode = old;
+    return CUDA_SUCCESS;
+}
+
 /* ---- the same with a default stream per thread */
+
+CUresult cuStreamGetPriority_ptsz(CUstream s, int *priority) { return cuStreamGetPriority(own_stream(s), priority); }
+CUresult cuStreamGetFlags_ptsz(CUstream s, unsigned int *flags) { return cuStreamGetFlags(own_stream(s), flags); }
+CUresult cuStreamGetId_ptsz(CUstream s, unsigned long long *id) { return cuStreamGetId(own_stream(s), id); }
+CUresult cuStreamGetDevice_ptsz(CUstream s, CUdevice *device) { return cuStreamGetDevice(own_stream(s), device); }
+CUresult cuStreamGetCtx_ptsz(CUstream s, CUcontext *pctx) { return cuStreamGetCtx(own_stream(s), pctx); }
+CUresult cuStreamGetAttribute_ptsz(CUstream s, CUstreamAttrID attr, CUstreamAttrValue *value)
+{
+    return cuStreamGetAttribute(own_stream(s), attr, value);
+}
+CUresult cuStreamSetAttribute_ptsz(CUstream s, CUstreamAttrID attr, const CUstreamAttrValue *value)
+{
+    return cuStreamSetAttribute(own_stream(s), attr, value);
+}
+CUresult cuStreamAttachMemAsync_ptsz(CUstream s, CUdeviceptr dptr, size_t length, unsigned int flags)
+{
+    return cuStreamAttachMemAsync(own_stream(s), dptr, length, flags);
+}
+CUresult cuStreamAddCallback_ptsz(CUstream s, CUstreamCallback callback, void *userData, unsigned int flags)
+{
+    return cuStreamAddCallback(own_stream(s), callback, userData, flags);
+}
+CUresult cuStreamWriteValue32_v2_ptsz(CUstream s, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return cuStreamWriteValue32_v2(own_stream(s), addr, value, flags);
+}
+CUresult cuStreamWriteValue64_v2_ptsz(CUstream s, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    return cuStreamWriteValue64_v2(own_stream(s), addr, value, flags);
+}
+CUresult cuStreamWaitValue32_v2_ptsz(CUstream s, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
+{
+    return cuStreamWaitValue32_v2(own_stream(s), addr, value, flags);
+}
+CUresult cuStreamWaitValue64_v2_ptsz(CUstream s, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
+{
+    return cuStreamWaitValue64_v2(own_stream(s), addr, value, flags);
+}
 
 CUresult cuStreamSynchronize_ptsz(CUstream hStream) { return cuStreamSynchronize(own_stream(hStream)); }
 CUresult cuStreamQuery_ptsz(CUstream hStream) { return cuStreamQuery(own_stream(hStream)); }

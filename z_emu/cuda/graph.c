@@ -106,6 +106,7 @@ void graph_free(struct graph *g)
     if (!*at)
         return;
     *at = g->next;
+    graph_drop_objects(g);
     for (struct node *n = g->first, *next; n; n = next) {
         next = n->next;
         task_free(&n->task);
@@ -149,7 +150,7 @@ static int copy_nodes(struct graph *to, const struct graph *g)
 int graph_clone(const struct graph *g, struct graph **out)
 {
     *out = graph_new();
-    int error = *out ? copy_nodes(*out, g) : cudaErrorMemoryAllocation;
+    int error = *out ? copy_nodes(*out, g) ?: graph_keep_objects(*out, g) : cudaErrorMemoryAllocation;
     if (*out)
         (*out)->flags = g->flags;
     return error;

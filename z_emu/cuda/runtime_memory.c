@@ -154,6 +154,13 @@ cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t l
     return rt(ready() ?: managed_range(devPtr, length));
 }
 
+/* ---- the first step towards an array or a texture, which are then refused */
+
+struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, enum cudaChannelFormatKind f)
+{
+    return (struct cudaChannelFormatDesc){x, y, z, w, f};
+}
+
 /* ---- what is this pointer? */
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *p)

@@ -142,33 +142,19 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph)
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus)
 {
-    struct capture *c = NULL;
-    struct stream *s;
-    lock();
-    int error = ready_locked() ?: capture_info(stream, &c, &s);
-    *pCaptureStatus = !c ? cudaStreamCaptureStatusNone : c->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
-    unlock();
+    int status = 0;
+    int error = ready() ?: capture_report(stream, &status, NULL, NULL, NULL, NULL);
+    *pCaptureStatus = (enum cudaStreamCaptureStatus)status;
     return rt(error);
 }
 
-/* The nodes that the next one will follow belong to the stream: they are right until something else is captured. */
-static int capture_report(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id, cudaGraph_t *graph,
-                          const cudaGraphNode_t **dependencies, size_t *n)
+/* As the runtime's calls see it: the dependencies belong to the stream and change with it. */
+static int report(cudaStream_t stream, enum cudaStreamCaptureStatus *status_out, unsigned long long *id, cudaGraph_t *graph,
+                  const cudaGraphNode_t **dependencies, size_t *n)
 {
-    struct capture *c = NULL;
-    struct stream *s = NULL;
-    lock();
-    int error = ready_locked() ?: capture_info(stream, &c, &s);
-    *status = !c ? cudaStreamCaptureStatusNone : c->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
-    if (c && id)
-        *id = c->id;
-    if (c && graph)
-        *graph = (cudaGraph_t)c->graph;
-    if (c && dependencies)
-        *dependencies = (const cudaGraphNode_t *)s->after;
-    if (c && n)
-        *n = s->nafter;
-    unlock();
+    int status = 0;
+    int error = ready() ?: capture_report(stream, &status, id, graph, dependencies, n);
+    *status_out = (enum cudaStreamCaptureStatus)status;
     return error;
 }
 
@@ -179,7 +165,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
 {
     if (edgeData_out)
         *edgeData_out = NULL;
-    return rt(capture_report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
+    return rt(report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
 }
 
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
@@ -192,7 +178,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out, unsigned long long *id_out,
                                         cudaGraph_t *graph_out, const cudaGraphNode_t **dependencies_out, size_t *numDependencies_out)
 {
-    return rt(capture_report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
+    return rt(report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
 }
 
 cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out, unsigned long long *id_out,
@@ -201,7 +187,7 @@ cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream, enum cudaStreamCapt
 {
     if (edgeData_out)
         *edgeData_out = NULL;
-    return rt(capture_report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
+    return rt(report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
 }
 
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t *dependencies,
