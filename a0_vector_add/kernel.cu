@@ -21,7 +21,7 @@ vector_add(const float *x_gmem, const float *y_gmem, float *z_gmem, int n)
 {
     const int first = blockIdx.x * BLOCK + threadIdx.x * CHUNK;
 
-    /* Neighbouring threads take neighbouring chunks, so a warp's 32 accesses are 512 bytes in a row: four full lines. */
+    /* Neighbouring threads take neighbouring chunks: a warp's 32 accesses are 512 bytes in a row, four full lines. */
     if (first + CHUNK <= n) {
         const float4 x = *(const float4 *)(x_gmem + first);
         const float4 y = *(const float4 *)(y_gmem + first);

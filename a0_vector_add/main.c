@@ -1,7 +1,8 @@
 /* a0_vector_add: the host's side of z = x + y. */
 #include "z_host.h"
 
-cudaError_t launch_vector_add(const float *x, const float *y, float *z, int n, cudaStream_t stream);   /* kernel.cu */
+/* kernel.cu */
+cudaError_t launch_vector_add(const float *x, const float *y, float *z, int n, cudaStream_t stream);
 
 static const struct rung rung = {
     .name = "a0_vector_add",

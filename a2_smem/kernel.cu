@@ -26,8 +26,8 @@ static __device__ int thread_col(int j) { return threadIdx.x % 16 * 4 + j % 4 + 
 
 /* ------------------------------------------------------------------ shared memory */
 
-/* Transposed, k outermost: the rows that a thread needs for one k lie side by side. And as float: converted once here,
- * not by each of the 16 threads that read it. */
+/* Transposed, k outermost: the rows that a thread needs for one k lie side by side. And as float: converted
+ * once here, not by each of the 16 threads that read it. */
 struct smem {
     alignas(16) float a[TILE_K][TILE_M + PAD];
     alignas(16) float b[TILE_K][TILE_N + PAD];

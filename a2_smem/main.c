@@ -1,7 +1,8 @@
 /* a2_smem: the host's side of C = A B^T, A being m x k, B n x k and C m x n, all row-major fp16. */
 #include "z_host.h"
 
-cudaError_t launch_gemm(const half *a, const half *b, half *c, int m, int n, int k, cudaStream_t stream);      /* kernel.cu */
+/* kernel.cu */
+cudaError_t launch_gemm(const half *a, const half *b, half *c, int m, int n, int k, cudaStream_t stream);
 
 static const struct rung rung = {
     .name = "a2_smem",

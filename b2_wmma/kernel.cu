@@ -1,4 +1,4 @@
-/* b2_wmma: one 128x128 tile per CTA, multiplied by the tensor cores; each warp keeps 64x64 outputs in registers.
+/* b2_wmma: one 128x128 tile per CTA, multiplied by tensor cores; each warp keeps 64x64 outputs in registers.
  *
  * New here: ldmatrix, mma.sync.m16n8k16                   (mma_tile)
  *           swizzled tiles, filled by cp.async            (load_tile)
@@ -42,8 +42,9 @@ struct smem {
 
 /* ------------------------------------------------------------------ load_tile, mma_tile, store_tile */
 
-/* For rows that do not start at a multiple of 16 bytes. Not inlined: its registers would be taken from the fast path. */
-static __device__ __noinline__ void load_tile_by_element(half *tile, const half *gmem, int row0, int k0, int rows, int k)
+/* For rows that are not 16-byte aligned. Not inlined, lest it take registers from the fast path. */
+static __device__ __noinline__ void load_tile_by_element(half *tile, const half *gmem, int row0, int k0, int rows,
+                                                         int k)
 {
     const int col = threadIdx.x % TILE_K;
     for (int i = 0; i < TILE_M; i += THREADS / TILE_K) {
@@ -54,7 +55,8 @@ static __device__ __noinline__ void load_tile_by_element(half *tile, const half 
     }
 }
 
-/* Starts to copy 128 rows from (row0, k0) on; what is outside the matrix becomes zero, which adds nothing to any sum. */
+/* Starts to copy 128 rows from (row0, k0) on; what is outside the matrix becomes zero, which adds nothing to
+ * any sum. */
 static __device__ void load_tile(half *tile, const half *gmem, int row0, int k0, int rows, int k)
 {
     if (k % CHUNK != 0)
@@ -90,7 +92,7 @@ static __device__ void mma_tile(accumulators acc, const half *a_tile, const half
     }
 }
 
-/* One 4-byte store if every row starts at a multiple of 4 bytes, that is if n is even; then a pair is never cut short. */
+/* One 4-byte store if rows start at multiples of 4 bytes, that is if n is even; then no pair is cut short. */
 static __device__ void store_pair(half *c, float acc0, float acc1, int n, int col)
 {
     if (n % 2 == 0) {

@@ -2,9 +2,9 @@
  *
  *     run [-m M] [-n N] [-k K] [--seed S] [--iters I] [--check | --bench] [--json FILE] [--help]
  *
- * What differs between rungs is data: struct rung says which dimensions there are and what they may be. Whatever is wrong
- * is found here, at the door, and said in one line that names the argument and what is allowed; behind the door every
- * dimension fits an int, and so does the number of elements of every matrix.
+ * What differs between rungs is data: struct rung says which dimensions there are and what they may be.
+ * Whatever is wrong is found here, at the door, and said in one line that names the argument and what is
+ * allowed; behind the door every dimension fits an int, and so does the number of elements of every matrix.
  *
  * In this file: 1 the rung and its options   2 numbers   3 parsing   4 shapes   5 help
  */
@@ -67,7 +67,7 @@ static inline int dim_max(const struct rung *rung, char letter)
 
 /* ------------------------------------------------------------------ 2 numbers */
 
-/* Reads digits and nothing else: no sign, no space, no suffix. False if there is more, or the value is over `most`. */
+/* Reads digits and nothing else: no sign, no space, no suffix. False if there is more, or the value exceeds `most`. */
 static inline bool parse_number(const char *text, uint64_t most, uint64_t *value)
 {
     *value = 0;

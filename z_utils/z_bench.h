@@ -1,13 +1,13 @@
 /* z_bench.h: timing two contestants beside each other. Host C only.
  *
- * A matrix product at full tilt is limited by power: the clock falls until the chip keeps within its watts, so a time says as
- * much about what ran before it as about the kernel. Hence nothing is timed alone. Rung and baseline take turns in
- * one run, and what we quote is the median of the ratios of neighbours, in two regimes:
+ * A matrix product at full tilt is limited by power: the clock falls until the chip keeps within its watts, so
+ * a time says as much about what ran before it as about the kernel. Hence nothing is timed alone. Rung and
+ * baseline take turns in one run, and what we quote is the median of the ratios of neighbours, in two regimes:
  *
- *     hot     one launch each, by turns, for at least 5 seconds, the first third dropped: the chip sits at its limit of
- *             power, and what counts is joules
- *     cool    bursts of 10 launches, each after a second's rest and one launch to wake up, by turns: clocks are high, and what
- *             counts is cycles
+ *     hot     one launch each, by turns, for at least 5 seconds, the first third dropped: the chip sits at its
+ *             limit of power, and what counts is joules
+ *     cool    bursts of 10 launches, by turns, each after a second's rest and one launch to wake up: clocks are
+ *             high, and what counts is cycles
  *
  * In this file: 1 statistics   2 the meter: clock and power   3 bursts and pairs   4 the two regimes
  */
@@ -29,7 +29,7 @@ struct regime {
     int rounds;
     struct stats rung, baseline;    /* seconds per launch */
     double ratio;                   /* median over rounds of baseline / rung; 0 without a baseline */
-    double mhz, watts;              /* medians of the clock of the SMs and of the power while it ran; 0 if unknown */
+    double mhz, watts;              /* medians while it ran: clock of the SMs, power; 0 if unknown */
 };
 
 struct timing {
@@ -169,8 +169,8 @@ static inline void launch_times(const struct contestant *c, int times)
         CHECK(c->launch(c->call));
 }
 
-/* Seconds per launch of a burst; 0 if there is nobody. One launch more goes ahead, which is not timed: a chip that has
- * rested takes some 150 us to wake, and that is no matter of the kernel's. */
+/* Seconds per launch of a burst; 0 if there is nobody. One launch more goes ahead, which is not timed: a chip
+ * that has rested takes some 150 us to wake, and that is no matter of the kernel's. */
 static inline double time_burst(const struct contestant *c, int launches, struct meter *meter)
 {
     if (!c->launch)
@@ -193,8 +193,8 @@ static inline double time_burst(const struct contestant *c, int launches, struct
 
 enum { PAIRS_MAX = 128 };           /* launched in one go: the queue must never run dry, nor hold seconds of work */
 
-static inline void time_pairs(const struct contestant *rung, const struct contestant *baseline, int pairs, cudaEvent_t *event,
-                              struct meter *meter, struct series *series)
+static inline void time_pairs(const struct contestant *rung, const struct contestant *baseline, int pairs,
+                              cudaEvent_t *event, struct meter *meter, struct series *series)
 {
     CHECK(cudaEventRecord(event[0], 0));
     for (int i = 0; i < pairs; i++) {
@@ -221,12 +221,14 @@ static inline struct regime time_hot(const struct contestant *rung, const struct
     for (int i = 0; i <= 2 * PAIRS_MAX; i++)
         CHECK(cudaEventCreate(&event[i]));
 
+    /* A tenth of a second at a time. */
     const double pair = time_burst(rung, 1, NULL) + time_burst(baseline, 1, NULL);
-    const int pairs = pair < 0.1 / PAIRS_MAX ? PAIRS_MAX : pair < 0.1 ? (int)(0.1 / pair) : 1;      /* a tenth of a second */
+    const int pairs = pair < 0.1 / PAIRS_MAX ? PAIRS_MAX : pair < 0.1 ? (int)(0.1 / pair) : 1;
     const double start = wall_seconds();
-    while (rounds ? series.count < rounds : wall_seconds() - start < 5)
-        time_pairs(rung, baseline, rounds && rounds - series.count < pairs ? rounds - series.count : pairs, event, meter,
-                   &series);
+    while (rounds ? series.count < rounds : wall_seconds() - start < 5) {
+        const int left = rounds ? rounds - series.count : pairs;
+        time_pairs(rung, baseline, left < pairs ? left : pairs, event, meter, &series);
+    }
 
     series_close(&series, series.count / 3, &r);
     meter_read(meter, &r);

@@ -1,11 +1,12 @@
 /* z_check.h: inputs whose right answer is known to the bit, and the check of that answer. Host C only, no CUDA.
  *
- * A and B hold small integers, drawn so that the absolute values of the products of any one output sum to at most 2048.
- * fp16 holds every integer up to 2048 exactly, so every partial sum is exact in fp32, and in fp16 too, in whatever order a
- * kernel adds: a right result is right to the bit, and the check is equality. There is no tolerance to hide an error in.
+ * A and B hold small integers, drawn so that the absolute values of the products of any one output sum to at
+ * most 2048. fp16 holds every integer up to 2048 exactly, so every partial sum is exact in fp32, and in fp16
+ * too, in whatever order a kernel adds: a right result is right to the bit, and the check is equality. There is
+ * no tolerance to hide an error in.
  *
- * In this file: 1 host memory   2 fp16   3 random numbers and inputs   4 guards   5 the check of a gemm   6 its two ways
- *               7 the check of a vector
+ * In this file: 1 host memory   2 fp16   3 random numbers and inputs   4 guards   5 the check of a gemm
+ *               6 its two ways   7 the check of a vector
  */
 #ifndef Z_CHECK_H
 #define Z_CHECK_H
@@ -69,7 +70,8 @@ static inline half half_from_float(float f)
 
 /* ------------------------------------------------------------------ 3 random numbers and inputs */
 
-/* 64 random bits for each index: numbers do not depend on the order in which they are drawn. (Steele's splitmix64.) */
+/* 64 random bits for each index: numbers do not depend on the order in which they are drawn. Steele's
+ * splitmix64. */
 static inline uint64_t random_bits(uint64_t seed, uint64_t index)
 {
     uint64_t z = seed * 0xD1342543DE82EF95 + (index + 1) * 0x9E3779B97F4A7C15;
@@ -85,8 +87,8 @@ enum {
     A_ROW_NONZERO = 400             /* how many of a row's elements are not zero, on average: 800 of the 1024 */
 };
 
-/* A: ±1, ±2 or ±3; in rows longer than 400 all but about 400 of the elements are zero, at random places. A row stops at its
- * budget, so the bound on the sums holds for certain, not on average; few rows ever meet it. */
+/* A: ±1, ±2 or ±3; in rows longer than 400 all but about 400 of the elements are zero, at random places. A row
+ * stops at its budget, so the bound on the sums holds for certain, not on average; few rows ever meet it. */
 static inline int8_t *integers_a(int m, int k, uint64_t seed)
 {
     int8_t *a = allocate((size_t)m * k);
@@ -142,13 +144,15 @@ static inline void halves_normal(half *out, size_t count, uint64_t seed)
 
 /* ------------------------------------------------------------------ 4 guards
  *
- * The output lies between two guards. Before the kernel runs, the output is filled with POISON, which as fp16 and as
- * fp32 is a NaN, and the guards with GUARD_BYTE: what was not written, and what was written where it should not be, shows.
+ * The output lies between two guards. Before the kernel runs, the output is filled with POISON, which as fp16
+ * and as fp32 is a NaN, and the guards with GUARD_BYTE: what was not written, and what was written where it
+ * should not be, shows.
  */
 
 enum { GUARD_BYTES = 64 * 1024, GUARD_BYTE = 0xA5, POISON_BYTE = 0xFF, POISON_HALF = 0xFFFF };
 
-/* Offset of the first byte changed in either guard around `bytes` of output (negative: before it); 0 if there is none. */
+/* Offset of the first byte changed in either guard around `bytes` of output (negative: before it); 0 if there
+ * is none. */
 static inline long long guard_damage(const uint8_t *image, size_t bytes)
 {
     for (size_t i = 0; i < GUARD_BYTES; i++) {
@@ -239,14 +243,14 @@ static inline int count_set(const bool *flag, int count, int *first, int *last)
     return set;
 }
 
-static inline const char *value_text(half h, char text[24])
+static inline void value_text(half h, char text[32])
 {
     if (h == POISON_HALF)
-        return "was never written, should be";
-    if (isnan(half_to_float(h)))
-        return "is NaN, not";
-    sprintf(text, "is %g, not", half_to_float(h));
-    return text;
+        strcpy(text, "was never written, should be");
+    else if (isnan(half_to_float(h)))
+        strcpy(text, "is NaN, not");
+    else
+        sprintf(text, "is %g, not", half_to_float(h));
 }
 
 static inline void describe_wrong(const struct gemm_check *g, const half *c, struct verdict *v)
@@ -257,17 +261,17 @@ static inline void describe_wrong(const struct gemm_check *g, const half *c, str
     row = row < 0 ? 0 : row;
     while (col < g->n - 1 && g->c[(size_t)row * g->n + col] == expected(g, row, col))
         col++;
-    char value[24];
+    char value[32];
+    value_text(c[(size_t)row * g->n + col], value);
     int used = snprintf(v->reason, sizeof v->reason,
                         "c[%d][%d] %s %d; wrong in %d of %d rows (%d to %d) and %d of %d columns (%d to %d)", row, col,
-                        value_text(c[(size_t)row * g->n + col], value), expected(g, row, col), rows, g->m, row, last_row, cols, g->n, first_col,
-                        last_col);
+                        value, expected(g, row, col), rows, g->m, row, last_row, cols, g->n, first_col, last_col);
     if (g->unwritten + g->not_integer)
         snprintf(v->reason + used, sizeof v->reason - (size_t)used, "; %zu never written, %zu NaN or no exact integer",
                  g->unwritten, g->not_integer);
 }
 
-/* ------------------------------------------------------------------ 6 its two ways: every element, or every row and column */
+/* ------------------------------------------------------------------ 6 its two ways: every element, or Freivalds */
 
 enum { FULL_CHECK_PRODUCTS = 1 << 27, SAMPLES = 8 };
 
@@ -294,10 +298,11 @@ static inline void check_samples(struct gemm_check *g)
     }
 }
 
-/* Freivalds' test. For a vector x of random integers, C x must equal A (B^T x), row by row: three products of a matrix and a
- * vector, instead of one of two matrices, and every element of C takes part. A row with a wrong element passes only if
- * its errors e satisfy e·x = 0; arithmetic is modulo 2^64 and x is uniform there, so an error of less than 2^13 slips
- * through once in 2^51. The same from the left, (u^T A) B^T against u^T C, says which columns are wrong. */
+/* Freivalds' test. For a vector x of random integers, C x must equal A (B^T x), row by row: three products of a
+ * matrix and a vector, instead of one of two matrices, and every element of C takes part. A row with a wrong
+ * element passes only if its errors e satisfy e·x = 0; arithmetic is modulo 2^64 and x is uniform there, so an
+ * error of less than 2^13 slips through once in 2^51. The same from the left, (u^T A) B^T against u^T C, says
+ * which columns are wrong. */
 static inline void check_rows_by_freivalds(struct gemm_check *g)
 {
     uint64_t *x = allocate((size_t)g->n * sizeof *x);
@@ -340,7 +345,8 @@ static inline void check_columns_by_freivalds(struct gemm_check *g)
 }
 
 /* C = A B^T, by integers: a is m x k, b is n x k, c is m x n. */
-static inline struct verdict check_gemm(const int8_t *a, const int8_t *b, const half *c, int m, int n, int k, uint64_t seed)
+static inline struct verdict check_gemm(const int8_t *a, const int8_t *b, const half *c, int m, int n, int k,
+                                        uint64_t seed)
 {
     struct verdict v = { .pass = false };
     struct gemm_check g = { .a = a, .b = b, .c = allocate((size_t)m * n * sizeof *g.c), .m = m, .n = n, .k = k,
@@ -380,8 +386,8 @@ static inline struct verdict check_vector(const float *got, const float *want, s
     snprintf(v.method, sizeof v.method, "each of the %zu elements", count);
     if (wrong) {
         v.pass = false;
-        snprintf(v.reason, sizeof v.reason, "element %zu is %g, not %g; %zu of %zu elements are wrong", first, got[first],
-                 want[first], wrong, count);
+        snprintf(v.reason, sizeof v.reason, "element %zu is %g, not %g; %zu of %zu elements are wrong", first,
+                 got[first], want[first], wrong, count);
     }
     return v;
 }

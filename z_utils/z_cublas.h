@@ -1,11 +1,11 @@
 /* z_cublas.h: the vendor's matrix product, to be measured against. Host C only.
  *
- * Loaded when the program runs (no rung links it, none needs it), so the few types and numbers that we use are spelled out here as
- * cublas_v2.h and cublasLt.h have them. The baseline is the fastest of cublasGemmEx and the first algorithms that cublasLt's
- * heuristics propose, timed on the very operands.
+ * Loaded when the program runs (no rung links it, none needs it), so the few types and numbers that we use are
+ * spelled out here as cublas_v2.h and cublasLt.h have them. The baseline is the fastest of cublasGemmEx and the
+ * first algorithms that cublasLt's heuristics propose, timed on the very operands.
  *
- * cuBLAS counts columns first: our row-major C = A B^T (m x n) is its column-major C^T = B A^T (n x m), where our B, seen
- * column-major, is k x n and must be transposed, and our A is k x m as it should be.
+ * cuBLAS counts columns first: our row-major C = A B^T (m x n) is its column-major C^T = B A^T (n x m), where
+ * our B, seen column-major, is k x n and must be transposed, and our A is k x m as it should be.
  *
  * In this file: 1 a gemm to launch   2 cuBLAS and cublasLt   3 choosing the baseline
  */
@@ -52,14 +52,15 @@ struct cublas {
     const struct gemm_call *gemm;
     void *library, *lt_library, *handle, *lt_handle;
     int (*create)(void **), (*destroy)(void *);
-    int (*gemm_ex)(void *, int, int, int, int, int, const void *, const void *, int, int, const void *, int, int, const void *,
-                   void *, int, int, int, int);
+    int (*gemm_ex)(void *, int, int, int, int, int, const void *, const void *, int, int, const void *, int, int,
+                   const void *, void *, int, int, int, int);
     int (*lt_create)(void **), (*lt_destroy)(void *), (*lt_desc_create)(void **, int, int);
-    int (*lt_desc_set)(void *, int, const void *, size_t), (*lt_layout_create)(void **, int, uint64_t, uint64_t, int64_t);
+    int (*lt_desc_set)(void *, int, const void *, size_t);
+    int (*lt_layout_create)(void **, int, uint64_t, uint64_t, int64_t);
     int (*lt_preference_create)(void **), (*lt_preference_set)(void *, int, const void *, size_t);
     int (*lt_propose)(void *, void *, void *, void *, void *, void *, void *, int, struct lt_proposal *, int *);
-    int (*lt_matmul)(void *, void *, const void *, const void *, void *, const void *, void *, const void *, const void *, void *,
-                     void *, void *, const void *, void *, size_t, cudaStream_t);
+    int (*lt_matmul)(void *, void *, const void *, const void *, void *, const void *, void *, const void *,
+                     const void *, void *, void *, void *, const void *, void *, size_t, cudaStream_t);
     void *desc, *a_layout, *b_layout, *c_layout, *workspace;
     struct lt_proposal proposal[LT_PROPOSALS];
     int proposals, chosen;          /* -1: cublasGemmEx */
@@ -74,11 +75,13 @@ static inline cudaError_t launch_cublas(const void *call)
     const struct shape s = g->shape;
     int status;
     if (l->chosen < 0)
-        status = l->gemm_ex(l->handle, CUBLAS_OP_T, CUBLAS_OP_N, s.n, s.m, s.k, &cublas_one, g->b, CUDA_FP16, s.k, g->a, CUDA_FP16,
-                            s.k, &cublas_zero, g->c, CUDA_FP16, s.n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+        status = l->gemm_ex(l->handle, CUBLAS_OP_T, CUBLAS_OP_N, s.n, s.m, s.k, &cublas_one, g->b, CUDA_FP16, s.k,
+                            g->a, CUDA_FP16, s.k, &cublas_zero, g->c, CUDA_FP16, s.n, CUBLAS_COMPUTE_32F,
+                            CUBLAS_GEMM_DEFAULT);
     else
-        status = l->lt_matmul(l->lt_handle, l->desc, &cublas_one, g->b, l->b_layout, g->a, l->a_layout, &cublas_zero, g->c,
-                              l->c_layout, g->c, l->c_layout, l->proposal[l->chosen].algorithm, l->workspace, LT_WORKSPACE, 0);
+        status = l->lt_matmul(l->lt_handle, l->desc, &cublas_one, g->b, l->b_layout, g->a, l->a_layout, &cublas_zero,
+                              g->c, l->c_layout, g->c, l->c_layout, l->proposal[l->chosen].algorithm, l->workspace,
+                              LT_WORKSPACE, 0);
     return status ? cudaErrorUnknown : cudaSuccess;
 }
 
@@ -100,7 +103,8 @@ static inline bool cublas_load(struct cublas *l)
     l->lt_library = cublas_library("cublasLt");
     return l->library && l->lt_library && LOAD(l->create, l->library, "cublasCreate_v2") &&
            LOAD(l->destroy, l->library, "cublasDestroy_v2") && LOAD(l->gemm_ex, l->library, "cublasGemmEx") &&
-           LOAD(l->lt_create, l->lt_library, "cublasLtCreate") && LOAD(l->lt_destroy, l->lt_library, "cublasLtDestroy") &&
+           LOAD(l->lt_create, l->lt_library, "cublasLtCreate") &&
+           LOAD(l->lt_destroy, l->lt_library, "cublasLtDestroy") &&
            LOAD(l->lt_desc_create, l->lt_library, "cublasLtMatmulDescCreate") &&
            LOAD(l->lt_desc_set, l->lt_library, "cublasLtMatmulDescSetAttribute") &&
            LOAD(l->lt_layout_create, l->lt_library, "cublasLtMatrixLayoutCreate") &&
@@ -128,8 +132,8 @@ static inline void cublas_propose(struct cublas *l)
         l->lt_layout_create(&l->c_layout, CUDA_FP16, (uint64_t)s.n, (uint64_t)s.m, s.n) ||
         l->lt_preference_create(&preference) ||
         l->lt_preference_set(preference, LT_PREFERENCE_WORKSPACE, &workspace, sizeof workspace) ||
-        l->lt_propose(l->lt_handle, l->desc, l->b_layout, l->a_layout, l->c_layout, l->c_layout, preference, LT_PROPOSALS,
-                      l->proposal, &l->proposals))
+        l->lt_propose(l->lt_handle, l->desc, l->b_layout, l->a_layout, l->c_layout, l->c_layout, preference,
+                      LT_PROPOSALS, l->proposal, &l->proposals))
         l->proposals = 0;
 }
 
@@ -158,7 +162,8 @@ static inline void cublas_choose(struct cublas *l)
 }
 
 /* The baseline for a gemm; nobody, and a note that says why, if there can be none. */
-static inline struct contestant cublas_open(struct cublas *l, const struct gemm_call *gemm, bool emulated, char *note, size_t room)
+static inline struct contestant cublas_open(struct cublas *l, const struct gemm_call *gemm, bool emulated, char *note,
+                                            size_t room)
 {
     *l = (struct cublas){ .gemm = gemm };
     if (emulated) {
@@ -174,7 +179,8 @@ static inline struct contestant cublas_open(struct cublas *l, const struct gemm_
     if (l->chosen < 0)
         snprintf(note, room, "cuBLAS is cublasGemmEx, faster than %d proposals of cublasLt", l->proposals);
     else
-        snprintf(note, room, "cuBLAS is proposal %d of %d of cublasLt, faster than cublasGemmEx", l->chosen + 1, l->proposals);
+        snprintf(note, room, "cuBLAS is proposal %d of %d of cublasLt, faster than cublasGemmEx", l->chosen + 1,
+                 l->proposals);
     return (struct contestant){ launch_cublas, l };
 }
 

@@ -14,7 +14,8 @@
 
 /* ------------------------------------------------------------------ 1 CHECK */
 
-/* Around every call that returns a cudaError_t: an error ends the program with status 3 and a line that names the call. */
+/* Around every call that returns a cudaError_t: an error ends the program with status 3 and a line that names the
+ * call. */
 #define CHECK(call) cuda_check((call), #call, __FILE__, __LINE__)
 
 static inline const char *cuda_hint(cudaError_t error)
@@ -22,10 +23,10 @@ static inline const char *cuda_hint(cudaError_t error)
     switch (error) {
     case cudaErrorNoDevice:
     case cudaErrorInsufficientDriver: return "no usable GPU: build with `make DEVICE=emu` to run on the emulator";
-    case cudaErrorNoKernelImageForDevice: return "the program holds no code for this GPU; the Makefile's `target_` lines say what it is for";
+    case cudaErrorNoKernelImageForDevice: return "the program holds no code for this GPU: see target_ in the Makefile";
     case cudaErrorMemoryAllocation: return "try a smaller shape";
     case cudaErrorIllegalAddress:
-    case cudaErrorMisalignedAddress: return "the kernel used a bad address; compute-sanitizer, or the emulator, names the line";
+    case cudaErrorMisalignedAddress: return "a bad address; compute-sanitizer, or the emulator, names the line";
     case cudaErrorInvalidConfiguration: return "the grid or the block has a size that the device does not have";
     case cudaErrorLaunchOutOfResources: return "threads x registers, or shared memory, are more than an SM has";
     default: return NULL;

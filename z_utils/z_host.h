@@ -1,13 +1,13 @@
 /* z_host.h: what the main.c of every rung is made of. Host C only.
  *
- *     start                  reads the command line, finds the device, settles the shape                     (z_args.h)
- *     integers_a, integers_b inputs whose products have exact sums                                           (z_check.h)
- *     upload_integers        an input, as fp16 on the device                                                  (z_cuda.h)
- *     guarded_alloc          the output, poisoned, between guards                                              (z_cuda.h)
- *     CHECK                  around every CUDA call                                                            (z_cuda.h)
- *     check_guarded_gemm     the verdict                                                                      (z_check.h)
- *     time_gemm              the rung beside cuBLAS, hot and cool                                (z_bench.h, z_cublas.h)
- *     report                 what was found, for people and as JSON; the exit status
+ *     start                   reads the command line, finds the device, settles the shape          (z_args.h)
+ *     integers_a, integers_b  inputs whose products have exact sums                                (z_check.h)
+ *     upload_integers         an input, as fp16 on the device                                       (z_cuda.h)
+ *     guarded_alloc           the output, poisoned, between guards                                  (z_cuda.h)
+ *     CHECK                   around every CUDA call                                                (z_cuda.h)
+ *     check_guarded_gemm      the verdict                                                          (z_check.h)
+ *     time_gemm               the rung beside cuBLAS, hot and cool                     (z_bench.h, z_cublas.h)
+ *     report                  what was found, for people and as JSON; the exit status
  *
  * In this file: 1 start   2 verdict   3 timing   4 report
  */
@@ -79,11 +79,12 @@ static inline void judge_guards(struct verdict *v, const uint8_t *image, size_t 
     if (!v->pass || !damage)
         return;
     v->pass = false;
-    snprintf(v->reason, sizeof v->reason, "a store outside the output: the byte at offset %lld of its %zu bytes was changed",
-             damage, bytes);
+    snprintf(v->reason, sizeof v->reason,
+             "a store outside the output: the byte at offset %lld of its %zu bytes was changed", damage, bytes);
 }
 
-static inline struct verdict check_guarded_gemm(const struct run *run, const int8_t *a, const int8_t *b, const half *c_gmem)
+static inline struct verdict check_guarded_gemm(const struct run *run, const int8_t *a, const int8_t *b,
+                                                const half *c_gmem)
 {
     const struct shape s = run->shape;
     const size_t bytes = (size_t)s.m * s.n * sizeof(half);
@@ -175,8 +176,8 @@ static inline void print_regime(const struct run *run, const struct timing *t, c
 
 static inline void write_json_regime(FILE *f, const struct timing *t, const struct regime *r)
 {
-    fprintf(f, "    {\"regime\": \"%s\", \"rounds\": %d, \"median_ms\": %.6f, \"spread\": %.4f, \"rate\": %.4f, ", r->name, r->rounds,
-            r->rung.median * 1e3, r->rung.spread, t->work / 1e12 / r->rung.median);
+    fprintf(f, "    {\"regime\": \"%s\", \"rounds\": %d, \"median_ms\": %.6f, \"spread\": %.4f, \"rate\": %.4f, ",
+            r->name, r->rounds, r->rung.median * 1e3, r->rung.spread, t->work / 1e12 / r->rung.median);
     fprintf(f, "\"baseline_ms\": %.6f, \"baseline_spread\": %.4f, \"ratio\": %.5f, \"mhz\": %.0f, \"watts\": %.0f}%s\n",
             r->baseline.median * 1e3, r->baseline.spread, r->ratio, r->mhz, r->watts,
             r == &t->regime[t->regimes - 1] ? "" : ",");
@@ -185,14 +186,14 @@ static inline void write_json_regime(FILE *f, const struct timing *t, const stru
 static inline void write_json(const struct run *run, const struct verdict *v, const struct timing *t)
 {
     FILE *f = run->json;
-    fprintf(f, "{\n  \"rung\": \"%s\",\n  \"pass\": %s,\n  \"check\": \"%s\",\n  \"reason\": \"%s\",\n", run->rung->name,
-            v->pass ? "true" : "false", v->method, v->reason);
+    fprintf(f, "{\n  \"rung\": \"%s\",\n  \"pass\": %s,\n", run->rung->name, v->pass ? "true" : "false");
+    fprintf(f, "  \"check\": \"%s\",\n  \"reason\": \"%s\",\n", v->method, v->reason);
     fprintf(f, "  \"m\": %d, \"n\": %d, \"k\": %d, \"seed\": %llu,\n", run->shape.m, run->shape.n, run->shape.k,
             (unsigned long long)run->options.seed);
     fprintf(f, "  \"device\": \"%s\", \"emulated\": %s,\n", run->device.name, run->emulated ? "true" : "false");
     if (t->regimes)
-        fprintf(f, "  \"driver\": \"%s\", \"inputs\": \"%s\", \"baseline\": \"%s\", \"unit\": \"%s\",\n", t->driver, t->inputs,
-                t->baseline, t->unit);
+        fprintf(f, "  \"driver\": \"%s\", \"inputs\": \"%s\", \"baseline\": \"%s\", \"unit\": \"%s\",\n", t->driver,
+                t->inputs, t->baseline, t->unit);
     fprintf(f, "  \"regimes\": [\n");
     for (int i = 0; i < t->regimes; i++)
         write_json_regime(f, t, &t->regime[i]);
@@ -207,7 +208,8 @@ static inline int report(const struct run *run, const struct verdict *v, const s
     shape_text(run->rung, run->shape, shape);
     printf("device    %s, %d SMs, sm_%d%d\n", run->device.name, run->device.multiProcessorCount, run->device.major,
            run->device.minor);
-    printf("check     integers, seed %llu; %s, compared for equality\n", (unsigned long long)run->options.seed, v->method);
+    printf("check     integers, seed %llu; %s, compared for equality\n", (unsigned long long)run->options.seed,
+           v->method);
     if (t->regimes)
         printf("timing    inputs %s; median and spread (10%% to 90%%)%s%s\n", t->inputs, *t->note ? "; " : "", t->note);
     for (int i = 0; i < t->regimes; i++)

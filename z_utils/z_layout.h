@@ -1,6 +1,7 @@
 /* z_layout.h: where an element lies. Pure functions of plain numbers, for host C and for device code alike.
  *
- * In this file: 1 counting tiles   2 the XOR swizzles of shared memory   3 fragments of mma.sync   4 addresses for ldmatrix
+ * In this file: 1 counting tiles   2 the XOR swizzles of shared memory   3 fragments of mma.sync
+ *               4 addresses for ldmatrix
  *
  * tests/unit/test_layout.c checks each of them against tables written out by hand.
  */
@@ -22,9 +23,10 @@ LAYOUT_FN int tiles_to_cover(int count, int size) { return (count - 1) / size + 
 
 /* ------------------------------------------------------------------ 2 the XOR swizzles of shared memory
  *
- * Shared memory has 32 banks of 4 bytes, so a 128-byte row covers every bank once, and the 16-byte chunks of one
- * column all lie in the same four banks: reading a column of 8 chunks, as ldmatrix does, takes eight turns instead of
- * one. A swizzle renames the chunks within each row by the row's number, so that a column visits all banks:
+ * Shared memory has 32 banks of 4 bytes, so a 128-byte row covers every bank once, and the 16-byte chunks of
+ * one column all lie in the same four banks: reading a column of 8 chunks, as ldmatrix does, takes eight turns
+ * instead of one. A swizzle renames the chunks within each row by the row's number, so that a column visits all
+ * banks:
  *
  *            chunk 0  1  2  3  4  5  6  7      each row of 128 bytes holds 8 chunks of 16;
  *     row 0:       0  1  2  3  4  5  6  7      the table says where chunk c of row r is kept:
@@ -33,19 +35,21 @@ LAYOUT_FN int tiles_to_cover(int count, int size) { return (count - 1) / size + 
  *     row 3:       3  2  1  0  7  6  5  4
  *       ...
  *
- * The functions map byte address to byte address. They are what the copy engine and the tensor cores apply to the
- * address itself, hence the tile must start at a multiple of the period, else offset and address give different answers.
- * Each is its own inverse. Rows are as wide as the name says. PTX ISA: "Tensor swizzling modes".
+ * The functions map byte address to byte address. They are what the copy engine and the tensor cores apply to
+ * the address itself, hence the tile must start at a multiple of the period, else offset and address give
+ * different answers. Each is its own inverse. Rows are as wide as the name says. PTX ISA: "Tensor swizzling
+ * modes".
  */
 
 /* Rows of 128 bytes, period 1024: address bits 6:4 ^= bits 9:7. */
 LAYOUT_FN uint32_t swizzle_128b(uint32_t address) { return address ^ ((address >> 3) & 0x70); }
 
-/* The same by row and chunk, for a tile of 128-byte rows whose chunks we place ourselves: byte offset from the tile's start.
- * Equal to swizzle_128b(row * 128 + chunk * 16), but the compiler sees better what is constant. */
+/* The same by row and chunk, for a tile of 128-byte rows whose chunks we place ourselves: byte offset from the
+ * tile's start. Equal to swizzle_128b(row * 128 + chunk * 16), but the compiler sees better what is constant. */
 LAYOUT_FN uint32_t chunk_128b(uint32_t row, uint32_t chunk) { return row * 128 + (chunk ^ row % 8) * 16; }
 
-/* Rows of 64 bytes, period 512: bits 5:4 ^= bits 8:7. Two rows share a line of all banks, hence a number per two rows. */
+/* Rows of 64 bytes, period 512: bits 5:4 ^= bits 8:7. Two rows share a line of all banks, hence a number per
+ * two rows. */
 LAYOUT_FN uint32_t swizzle_64b(uint32_t address) { return address ^ ((address >> 3) & 0x30); }
 
 /* Rows of 32 bytes, period 256: bit 4 ^= bit 7. Four rows share a line. */
@@ -54,8 +58,8 @@ LAYOUT_FN uint32_t swizzle_32b(uint32_t address) { return address ^ ((address >>
 /* ------------------------------------------------------------------ 3 fragments of mma.sync
  *
  * mma.sync.m16n8k16 multiplies A (16x16) by B (16x8) into C (16x8); the 32 lanes of a warp hold them together.
- * Element i of a lane's fragment is at (row, col) of the matrix; 16-bit elements sit two to a register, i even in the
- * low half. Within each 8x8 block, lane l holds columns 2*(l % 4) and +1 of row l / 4:
+ * Element i of a lane's fragment is at (row, col) of the matrix; 16-bit elements sit two to a register, i even
+ * in the low half. Within each 8x8 block, lane l holds columns 2*(l % 4) and +1 of row l / 4:
  *
  *               col 0   1   2   3   4   5   6   7
  *     row 0:    lane 0  0   1   1   2   2   3   3
@@ -80,17 +84,18 @@ LAYOUT_FN int mma_m16n8k16_c_col(int lane, int i) { return lane % 4 * 2 + i % 2;
 
 /* ------------------------------------------------------------------ 4 addresses for ldmatrix
  *
- * ldmatrix.x4 reads four 8x8 blocks; lane l gives the address of row l % 8 of block l / 8, and receives from block j,
- * in register j, the two elements that the picture above shows. Which blocks, in which order, is up to the addresses.
- * Rows and columns are counted in elements of 16 bits from the corner of the 16x16 patch.
+ * ldmatrix.x4 reads four 8x8 blocks; lane l gives the address of row l % 8 of block l / 8, and receives from
+ * block j, in register j, the two elements that the picture above shows. Which blocks, in which order, is up to
+ * the addresses. Rows and columns are counted in elements of 16 bits from the corner of the 16x16 patch.
  */
 
 /* A patch of A, 16 rows (m) by 16 columns (k): the four registers are the A fragment of one mma.m16n8k16. */
 LAYOUT_FN int ldmatrix_a_row(int lane) { return lane % 16; }
 LAYOUT_FN int ldmatrix_a_col(int lane) { return lane / 16 * 8; }
 
-/* A patch of B kept as rows of n, 16 rows (n) by 16 columns (k): registers 0 and 1 are the B fragment of columns 0-7 of
- * the product, registers 2 and 3 that of columns 8-15. No .trans: rows of n are columns of B already. */
+/* A patch of B kept as rows of n, 16 rows (n) by 16 columns (k): registers 0 and 1 are the B fragment of
+ * columns 0-7 of the product, registers 2 and 3 that of columns 8-15. No .trans: rows of n are columns of B
+ * already. */
 LAYOUT_FN int ldmatrix_b_row(int lane) { return lane % 8 + lane / 16 * 8; }
 LAYOUT_FN int ldmatrix_b_col(int lane) { return lane / 8 % 2 * 8; }
 

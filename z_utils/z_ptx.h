@@ -1,8 +1,8 @@
 /* z_ptx.h: the basic PTX instructions, one to a function.
  *
- * A function has the instruction's own name with dots as underscores, its operands named and ordered as in the PTX ISA.
- * Its comment says what it does, who must execute it, what goes wrong otherwise, and the section of the ISA. The asynchronous
- * units (mbarrier, tma, cluster, wgmma, tmem) have a header each.
+ * A function has the instruction's own name with dots as underscores, its operands named and ordered as in the
+ * PTX ISA. Its comment says what it does, who must execute it, what goes wrong otherwise, and the section of
+ * the ISA. The asynchronous units (mbarrier, tma, cluster, wgmma, tmem) have a header each.
  *
  * In this file: 1 addresses and ids   2 barriers and fences   3 cp.async   4 ldmatrix   5 mma.sync
  */
@@ -15,8 +15,8 @@
 
 /* ------------------------------------------------------------------ 1 addresses and ids */
 
-/* The 32-bit address of something in shared memory, which is what instructions on shared memory take. Any thread.
- * A pointer that does not point into shared memory gives a meaningless number, not an error. */
+/* The 32-bit address of something in shared memory, which is what instructions on shared memory take. Any
+ * thread. A pointer that does not point into shared memory gives a meaningless number, not an error. */
 PTX_FN uint32_t shared_address(const void *pointer)
 {
     return (uint32_t)__cvta_generic_to_shared(pointer);
@@ -30,9 +30,9 @@ PTX_FN uint32_t laneid(void)
     return d;
 }
 
-/* True in one lane of the warp, always the same one for a given mask. The whole warp, converged: every lane named in
- * membermask must execute it. Cheaper than comparing the lane with 0, because the compiler knows that one lane goes on.
- * ISA: "Parallel Synchronization and Communication Instructions: elect.sync". sm_90. */
+/* True in one lane of the warp, always the same one for a given mask. The whole warp, converged: every lane
+ * named in membermask must execute it. Cheaper than comparing the lane with 0, because the compiler knows that
+ * one lane goes on. ISA: "Parallel Synchronization and Communication Instructions: elect.sync". sm_90. */
 PTX_FN bool elect_sync(uint32_t membermask)
 {
     uint32_t p;
@@ -47,9 +47,9 @@ PTX_FN bool elect_sync(uint32_t membermask)
 
 /* ------------------------------------------------------------------ 2 barriers and fences */
 
-/* Waits at named barrier `a` (0..15; __syncthreads uses 0) until `b` threads have come; b is a multiple of 32. Whole
- * warps. A warp that never comes hangs the others. Orders the memory accesses of those that meet.
- * ISA: "Parallel Synchronization and Communication Instructions: bar, barrier". */
+/* Waits at named barrier `a` (0..15; __syncthreads uses 0) until `b` threads have come; b is a multiple of 32.
+ * Whole warps. A warp that never comes hangs the others. Orders the memory accesses of those that meet. ISA:
+ * "Parallel Synchronization and Communication Instructions: bar, barrier". */
 PTX_FN void bar_sync(uint32_t a, uint32_t b)
 {
     asm volatile("bar.sync %0, %1;" :: "r"(a), "r"(b) : "memory");
@@ -61,9 +61,9 @@ PTX_FN void bar_arrive(uint32_t a, uint32_t b)
     asm volatile("bar.arrive %0, %1;" :: "r"(a), "r"(b) : "memory");
 }
 
-/* Orders this thread's accesses to shared memory by ordinary instructions (the generic proxy) before later ones by the
- * asynchronous units. Each thread that wrote executes it, before the barrier that lets the unit start; without it the
- * unit may read what was there before. ISA: "Async proxy", "membar/fence". sm_90. */
+/* Orders this thread's accesses to shared memory by ordinary instructions (the generic proxy) before later ones
+ * by the asynchronous units. Each thread that wrote executes it, before the barrier that lets the unit start;
+ * without it the unit may read what was there before. ISA: "Async proxy", "membar/fence". sm_90. */
 PTX_FN void fence_proxy_async_shared_cta(void)
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -71,10 +71,10 @@ PTX_FN void fence_proxy_async_shared_cta(void)
 
 /* ------------------------------------------------------------------ 3 cp.async */
 
-/* Starts a copy of 16 bytes from global to shared memory, past the registers and past L1; src_size of them are read and
- * the rest is filled with zeros, so 0 reads nothing. Any thread. Both addresses are multiples of 16, else the launch
- * faults. The bytes are there only after a wait; other threads see them only after a barrier too.
- * ISA: "Data Movement and Conversion Instructions: cp.async". sm_80. */
+/* Starts a copy of 16 bytes from global to shared memory, past the registers and past L1; src_size of them are
+ * read and the rest is filled with zeros, so 0 reads nothing. Any thread. Both addresses are multiples of 16,
+ * else the launch faults. The bytes are there only after a wait; other threads see them only after a barrier
+ * too. ISA: "Data Movement and Conversion Instructions: cp.async". sm_80. */
 PTX_FN void cp_async_cg_shared_global_16(uint32_t dst, const void *src, uint32_t src_size)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" :: "r"(dst), "l"(src), "r"(src_size) : "memory");
@@ -86,7 +86,8 @@ PTX_FN void cp_async_commit_group(void)
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/* Waits until at most n of this thread's groups, the newest, are still under way. ISA: "cp.async.wait_group". sm_80. */
+/* Waits until at most n of this thread's groups, the newest, are still under way. ISA: "cp.async.wait_group".
+ * sm_80. */
 template <int n>
 PTX_FN void cp_async_wait_group(void)
 {
@@ -95,10 +96,10 @@ PTX_FN void cp_async_wait_group(void)
 
 /* ------------------------------------------------------------------ 4 ldmatrix */
 
-/* Reads four 8x8 blocks of 16-bit elements from shared memory into the fragments that mma.sync takes. The whole warp,
- * converged. Lane l gives in p the address of row l % 8 of block l / 8, 16 bytes, a multiple of 16. Register j of each
- * lane receives its two elements of block j (z_layout.h draws which). Rows that lie in the same banks are read one after
- * the other: swizzle. ISA: "Warp Level Matrix Load Instruction: ldmatrix". sm_75. */
+/* Reads four 8x8 blocks of 16-bit elements from shared memory into the fragments that mma.sync takes. The whole
+ * warp, converged. Lane l gives in p the address of row l % 8 of block l / 8, 16 bytes, a multiple of 16.
+ * Register j of each lane receives its two elements of block j (z_layout.h draws which). Rows that lie in the
+ * same banks are read one after the other: swizzle. ISA: "Warp Level Matrix Load Instruction: ldmatrix". sm_75. */
 PTX_FN void ldmatrix_sync_aligned_m8n8_x4_shared_b16(uint32_t r[4], uint32_t p)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -107,11 +108,11 @@ PTX_FN void ldmatrix_sync_aligned_m8n8_x4_shared_b16(uint32_t r[4], uint32_t p)
 
 /* ------------------------------------------------------------------ 5 mma.sync */
 
-/* d = a * b + c, 16x8 += 16x16 * 16x8: fp16 operands, exact products, fp32 sums. The whole warp, converged; a matrix is
- * spread over the lanes' registers as z_layout.h draws it. `c` and `d` may be the same array. The order of the sum is the
- * hardware's own, so only sums that fp32 holds exactly come out the same as on a CPU.
- * ISA: "Multiply-and-Accumulate Instruction: mma". sm_80.
- * No "memory" clobber and not volatile: it works on registers alone, and the compiler may move it. */
+/* d = a * b + c, 16x8 += 16x16 * 16x8: fp16 operands, exact products, fp32 sums. The whole warp, converged; a
+ * matrix is spread over the lanes' registers as z_layout.h draws it. `c` and `d` may be the same array. The
+ * order of the sum is the hardware's own, so only sums that fp32 holds exactly come out the same as on a CPU.
+ * ISA: "Multiply-and-Accumulate Instruction: mma". sm_80. No "memory" clobber and not volatile: it works on
+ * registers alone, and the compiler may move it. */
 PTX_FN void mma_sync_aligned_m16n8k16_row_col_f32_f16_f16_f32(float d[4], const uint32_t a[4], const uint32_t b[2],
                                                               const float c[4])
 {

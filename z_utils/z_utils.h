@@ -1,5 +1,5 @@
-/* z_utils.h: all of the device headers at once, for experiments and for people who copy one line. A rung includes the
- * ones it uses, so that its first lines say which hardware it needs. */
+/* z_utils.h: all of the device headers at once, for experiments and for people who copy one line. A rung
+ * includes the ones it uses, so that its first lines say which hardware it needs. */
 #ifndef Z_UTILS_H
 #define Z_UTILS_H
 

@@ -1,4 +1,5 @@
-/* test_host: the checker must reject what is wrong, and the command line must say what is wrong (z_check.h, z_args.h). */
+/* test_host: the checker must reject what is wrong, and the command line must say what is wrong (z_check.h,
+ * z_args.h). */
 #include "check.h"
 #include "../../z_utils/z_args.h"
 #include "../../z_utils/z_check.h"
@@ -66,7 +67,8 @@ static void spoil_everywhere(half (*spoil)(half), const char *reason)
     for (int s = 0; s < 2; s++) {
         struct answer x = right_answer(shapes[s][0], shapes[s][1], shapes[s][2]);
         for (int i = 0; i < 12; i++) {
-            const int row = i == 0 ? 0 : i == 1 ? x.m - 1 : i * 31 % x.m, col = i == 0 ? 0 : i == 1 ? x.n - 1 : i * 17 % x.n;
+            const int row = i == 0 ? 0 : i == 1 ? x.m - 1 : i * 31 % x.m;
+            const int col = i == 0 ? 0 : i == 1 ? x.n - 1 : i * 17 % x.n;
             half *element = &x.c[(size_t)row * x.n + col];
             const half kept = *element;
             char where[40];
@@ -275,8 +277,10 @@ static void options_are_read(void)
     struct options o;
     CHECK_EQ(parse(&any, "", &o), PARSED_OK);
     CHECK(o.shape.m == 0 && o.seed == 1 && o.iters == 0 && !o.check_only && !o.bench && !o.json);
-    CHECK_EQ(parse(&any, "-m 200 -n 136 -k 72 --seed 18446744073709551615 --iters 7 --check --json x.json", &o), PARSED_OK);
-    CHECK(o.shape.m == 200 && o.shape.n == 136 && o.shape.k == 72 && o.seed == UINT64_MAX && o.iters == 7 && o.check_only);
+    CHECK_EQ(parse(&any, "-m 200 -n 136 -k 72 --seed 18446744073709551615 --iters 7 --check --json x.json", &o),
+             PARSED_OK);
+    CHECK(o.shape.m == 200 && o.shape.n == 136 && o.shape.k == 72 && o.seed == UINT64_MAX);
+    CHECK(o.iters == 7 && o.check_only);
     CHECK_STR(o.json, "x.json");
     CHECK_EQ(parse(&by_eight, "-m 3 -n 8 -k 1073741824 --bench", &o), PARSED_OK);
     CHECK(o.shape.k == 1 << 30 && o.bench);

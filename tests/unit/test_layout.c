@@ -103,8 +103,8 @@ static void fragments_have_known_values(void)
 
 /* ------------------------------------------------------------------ ldmatrix */
 
-/* What lane `lane` receives as element i (0..7) of ldmatrix.x4 whose addresses come from row() and col(): of block j = i / 2, whose
- * rows start where lanes 8j..8j+7 say, row lane / 4, column 2 * (lane % 4) + i % 2. */
+/* What lane `lane` receives as element i (0..7) of ldmatrix.x4 whose addresses come from row() and col(): of
+ * block j = i / 2, whose rows start where lanes 8j..8j+7 say, row lane / 4, column 2 * (lane % 4) + i % 2. */
 static void receive(int (*row)(int), int (*col)(int), int lane, int i, int *got_row, int *got_col)
 {
     const int source = i / 2 * 8 + lane / 4;
