@@ -145,6 +145,7 @@ static const struct refusal whole_refusals[] = {
     { HEAD ".entry k(.reg .b32 a) { ret; }", "a kernel's parameters are in .param" },
     { HEAD ".func f(.param .b32 a) { ret; } .entry k() { call f, (); ret; }", "'f' takes 1 arguments and returns 0; here are 0 and 0" },
     { HEAD ".func f(.param .b32 a) { ret; } .entry k() { .param .b64 x; call f, (x); ret; }", "this has 8 bytes, parameter 'a' has 4" },
+    { HEAD ".entry a() { ret; } .entry k() { call a; ret; }", "'a' is a kernel and cannot be called" },
     { HEAD ".entry k() { .reg .b64 %a; call %a, (); ret; }", "a call through a register needs a prototype" },
     { HEAD ".extern .func f(); .alias g, f;", "an alias needs two declared functions" },
     { HEAD "/* no end", "this comment does not end" },

@@ -79,7 +79,12 @@ static enum type bits_type(uint32_t bytes)
     return bytes == 1 ? T_B8 : bytes == 2 ? T_B16 : bytes == 4 ? T_B32 : bytes == 8 ? T_B64 : T_B128;
 }
 
-struct want { enum type type; uint8_t width; bool wider, unchecked, in_vector; uint8_t access; const struct spec *spec; };
+struct want {
+    enum type type;
+    uint8_t width, access;
+    bool wider, unchecked, in_vector;
+    const struct spec *spec;
+};
 
 static void check_width(struct parser *p, const struct instr *in, const struct want *w, uint32_t width, const char *at)
 {

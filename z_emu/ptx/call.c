@@ -126,6 +126,8 @@ static struct operand call_target(struct parser *p, const struct arg *a, const s
 {
     struct operand o = { .kind = O_REG, .pair_row = ROW_NONE };
     if (a->kind == A_SYM && a->sym->kind == SYM_FUNC) {
+        if (a->sym->func->is_kernel)
+            ptx_fail(p, a->at, "'%s' is a kernel and cannot be called", a->sym->name);
         o.kind = O_FUNC;
         o.sym = a->sym;
         *callee = a->sym->func;
