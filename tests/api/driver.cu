@@ -165,7 +165,8 @@ static void refused_text(void)
     std::string bad = ptx;
     bad.replace(bad.find("mad.lo"), 6, "mud.lo");
     GIVES(cuModuleLoadDataEx(&m, bad.c_str(), 2, options, values), CUDA_ERROR_INVALID_PTX);
-    EXPECT(log[0]);
+    EXPECT(strstr(log, "mud.lo"));
+    GIVES(cuModuleLoadData(&m, "x"), CUDA_ERROR_INVALID_PTX);
     std::string newer = ptx;
     newer.replace(newer.find("sm_80"), 5, "sm_120a");
     GIVES(cuModuleLoadData(&m, newer.c_str()), CUDA_ERROR_NO_BINARY_FOR_GPU);

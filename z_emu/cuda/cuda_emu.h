@@ -35,6 +35,7 @@ struct fat_entry {              /* one member of a fatbin */
     uint32_t name_len;
 };
 
+bool fat_begins(const void *data, const uint8_t magic[4]);
 /* The container behind whatever a program hands over: a wrapper, a container. NULL if it is neither. */
 const void *fat_container(const void *data);
 /* The members in order: start with *at == NULL; false at the end. */
@@ -83,6 +84,7 @@ struct context {
     struct event *events;
     /* image.c */
     struct image *images;
+    char complaint[2000];       /* why the last one was refused */
     /* settings that programs write and read back */
     size_t limit[LIMITS];
     unsigned int device_flags;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WRAPPER_MAGIC = 0x466243B1, CONTAINER_MAGIC = (int)0xBA55ED50 };
+static const uint8_t wrapper_magic[4] = {0xb1, 0x43, 0x62, 0x46}, container_magic[4] = {0x50, 0xed, 0x55, 0xba};
 enum { FLAG_LZ4 = 0x2000, FLAG_ZSTD = 0x8000, FLAG_ARCH_A = 0x100000, FLAG_ARCH_F = 0x200000 };
 
 struct wrapper {
@@ -29,14 +29,22 @@ struct entry {
     uint64_t flags, unused1, unpacked_size;
 };
 
+/* Byte by byte, as the data may be a very short text. */
+bool fat_begins(const void *data, const uint8_t magic[4])
+{
+    const uint8_t *at = data;
+    for (int i = 0; i < 4; i++)
+        if (at[i] != magic[i])
+            return false;
+    return true;
+}
+
 const void *fat_container(const void *data)
 {
     struct wrapper w;
-    struct container c;
-    memcpy(&c, data, sizeof c);
-    if (c.magic == (uint32_t)CONTAINER_MAGIC)
+    if (fat_begins(data, container_magic))
         return data;
-    if (c.magic != WRAPPER_MAGIC)
+    if (!fat_begins(data, wrapper_magic))
         return NULL;
     memcpy(&w, data, sizeof w);
     return fat_container(w.container);
@@ -45,9 +53,7 @@ const void *fat_container(const void *data)
 const void *const *fat_linked(const void *data)
 {
     struct wrapper w;
-    uint32_t magic;
-    memcpy(&magic, data, sizeof magic);
-    if (magic != WRAPPER_MAGIC)
+    if (!fat_begins(data, wrapper_magic))
         return NULL;
     memcpy(&w, data, sizeof w);
     return w.version == 2 ? w.linked : NULL;

@@ -109,8 +109,9 @@ static void write_label(FILE *f, const struct task *t)
         [TASK_RECORD] = "record event", [TASK_WAIT] = "wait for event", [TASK_FREE] = "free", [TASK_GRAPH] = "graph",
         [TASK_ALLOC] = "allocate", [TASK_FREED] = "free", [TASK_WRITE_VALUE] = "write value", [TASK_WAIT_VALUE] = "wait for value",
     };
+    char name[200];
     if (t->kind == TASK_KERNEL)
-        fprintf(f, "%s\\n%u x %u x %u blocks of %u x %u x %u", t->kernel.kernel->name, t->kernel.grid[0], t->kernel.grid[1],
+        fprintf(f, "%s\\n%u x %u x %u blocks of %u x %u x %u", plain_name(t->kernel.kernel->name, name, sizeof name), t->kernel.grid[0], t->kernel.grid[1],
                 t->kernel.grid[2], t->kernel.block[0], t->kernel.block[1], t->kernel.block[2]);
     else
         fputs(plain[t->kind], f);

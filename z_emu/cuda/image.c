@@ -180,15 +180,15 @@ static int load(struct image *im, char *err, size_t errlen)
 
 int image_load_locked(struct image *im)
 {
-    char err[2000] = "";
     int error = ready_locked();
     if (error || im->error || im->module)
         return error ? error : im->error;
+    ctx.complaint[0] = 0;
     pause_gpu_locked();
-    im->error = load(im, err, sizeof err);
+    im->error = load(im, ctx.complaint, sizeof ctx.complaint);
     resume_gpu_locked();
     if (im->error) {
-        say("%s", err);
+        say("%s", ctx.complaint);
         ptx_free(im->module);
         im->module = NULL;
         return im->error;
@@ -214,8 +214,8 @@ void images_unload(void)
 
 static int open_locked(const void *data, struct image **out)
 {
-    static const unsigned char elf[4] = {0x7f, 'E', 'L', 'F'};
-    if (!memcmp(data, elf, 4)) {
+    static const uint8_t elf[4] = {0x7f, 'E', 'L', 'F'};
+    if (fat_begins(data, elf)) {
         say("a module of machine code was handed over; the emulator runs PTX: load what nvcc -ptx or -fatbin makes");
         return cudaErrorNoKernelImageForDevice;
     }
@@ -238,9 +238,9 @@ int image_open(const void *data, struct image **out, char *log, size_t loglen)
         return cudaErrorInvalidValue;
     lock();
     int error = open_locked(data, out);
-    unlock();
     if (error && log && loglen)
-        snprintf(log, loglen, "%s (the emulator's message went to stderr)", error_text(error));
+        snprintf(log, loglen, "%s", ctx.complaint);
+    unlock();
     return error;
 }
 

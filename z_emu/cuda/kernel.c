@@ -75,9 +75,10 @@ int kernel_attribute(struct kernel *k, int attribute, int *value)
 
 static int set_dynamic(struct kernel *k, int value)
 {
+    char name[200];
     int most = (int)ctx.device->smem_optin - (int)k->func->shared_bytes;
     if (value < 0 || value > most) {
-        say("%s: %d bytes of dynamic shared memory asked for; beside its %u static ones %s has %d", k->name, value,
+        say("%s: %d bytes of dynamic shared memory asked for; beside its %u static ones %s has %d", plain_name(k->name, name, sizeof name), value,
             k->func->shared_bytes, ctx.device->name, most);
         return cudaErrorInvalidValue;
     }

@@ -39,7 +39,7 @@ static int refuse(const struct kernel_task *t, int error)
     const struct func *f = t->kernel->func;
     uint32_t threads = t->block[0] * t->block[1] * t->block[2];
     uint32_t most = f->maxntid[0] ? f->maxntid[0] * MAX(f->maxntid[1], 1) * MAX(f->maxntid[2], 1) : 1024;
-    char why[300];
+    char why[300], name[200];
     if (!threads || !t->grid[0] || !t->grid[1] || !t->grid[2])
         snprintf(why, sizeof why, "a grid or block dimension is 0");
     else if (threads > MIN(most, 1024))
@@ -58,7 +58,7 @@ static int refuse(const struct kernel_task *t, int error)
         snprintf(why, sizeof why, "the grid is not a multiple of its clusters of %u x %u x %u", t->cluster[0], t->cluster[1], t->cluster[2]);
     else
         snprintf(why, sizeof why, "%s", error_text(error) ? error_text(error) : "?");
-    say("%s<<<(%u, %u, %u), (%u, %u, %u), %u>>> cannot be launched: %s", f->name, t->grid[0], t->grid[1], t->grid[2],
+    say("%s<<<(%u, %u, %u), (%u, %u, %u), %u>>> cannot be launched: %s", plain_name(f->name, name, sizeof name), t->grid[0], t->grid[1], t->grid[2],
         t->block[0], t->block[1], t->block[2], t->dyn_smem, why);
     return error;
 }
@@ -75,12 +75,13 @@ static int check(const struct kernel_task *t)
     const struct kernel *k = t->kernel;
     uint32_t allowed = k->max_dynamic_smem >= 0 ? (uint32_t)k->max_dynamic_smem
                                                 : DEFAULT_SMEM - MIN(k->func->shared_bytes, DEFAULT_SMEM);
+    char name[200];
     int error = launch_check(ctx.gpu, k->func, t->grid, t->block, t->cluster, t->dyn_smem);
     if (error)
         return refuse(t, error);
     if (t->dyn_smem > MAX(allowed, DEFAULT_SMEM - MIN(k->func->shared_bytes, DEFAULT_SMEM))) {
         say("%s wants %u bytes of dynamic shared memory and may have %u: ask for more with "
-            "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, %u)", k->name, t->dyn_smem, allowed, t->dyn_smem);
+            "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, %u)", plain_name(k->name, name, sizeof name), t->dyn_smem, allowed, t->dyn_smem);
         return cudaErrorInvalidValue;
     }
     if (cluster_size(t->cluster) > 8 && !k->nonportable_cluster)
