@@ -241,6 +241,24 @@ static void all_resident_ctas_progress(void)
     }
 }
 
+/* CTAs of two host threads write and read pairs (x, ~x); every pair read must be one that was written. */
+static void strong_vectors_are_not_torn(void)
+{
+    struct machine x = machine(KERNEL
+        "add.u64 %rd2, %rd0, 400000; mul.wide.u32 %rd3, %r1, 8; add.u64 %rd2, %rd2, %rd3; mov.u32 %r5, 0; mov.u32 %r9, 0;\n"
+        "and.b32 %r6, %r2, 1; setp.ne.u32 %p1, %r6, 0; @%p1 bra R;\n"
+        "W: not.b32 %r6, %r5; st.relaxed.gpu.global.v2.u32 [%rd2], {%r5, %r6}; add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, %r0; @%p2 bra W; ret;\n"
+        "R: ld.relaxed.gpu.global.v2.u32 {%r6, %r7}, [%rd2]; xor.b32 %r8, %r6, %r7; add.u32 %r8, %r8, 1; or.b32 %r9, %r9, %r8;\n"
+        "add.u32 %r5, %r5, 1; setp.lt.u32 %p2, %r5, %r0; @%p2 bra R; st.global.u32 [%rd1], %r9; ret; }", NULL, "2");
+    mem_fill(x.g, x.out->addr + 400000, 0, 4, 64);
+    for (uint32_t i = 0; i < 32; i++)
+        ((uint32_t *)x.out->host)[100000 + 2 * i + 1] = UINT32_MAX;
+    CHECK_EQ(launch(&x, 2, 32, 1, 0, 20000).fault, FAULT_NONE);
+    for (uint32_t i = 32; i < 64; i++)
+        CHECK_EQ(out(&x, i), 0);
+    close_machine(&x);
+}
+
 /* ------------------------------------------------------------------ calls */
 
 static void calls_itself(void)
@@ -701,6 +719,7 @@ TESTS({ adds_vectors, "a thousand CTAs add vectors" },
       { lanes_wait_for_each_other, "a lane spins on what another writes behind their join" },
       { warps_spin_on_shared_memory, "warps hand values over by spinning" },
       { all_resident_ctas_progress, "all CTAs that fit make progress together" },
+      { strong_vectors_are_not_torn, "a strong vector access is not torn by another host thread" },
       { calls_itself, "a function calls itself" },
       { recursion_ends_at_the_stack_limit, "recursion without end is a fault that shows the calls" },
       { calls_through_pointers, "lanes call different functions through pointers" },

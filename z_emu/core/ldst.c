@@ -3,7 +3,8 @@
  * A weak access of a whole warp takes one of three shapes (core/memory.h): 32 consecutive elements are copied,
  * one element for all is broadcast, anything else is a loop over lanes. There is a handler per width in
  * memory and width of register, so that each of these loops is simple enough to be vectorised.
- * Strong accesses (volatile, relaxed, acquire, release, mmio) go lane by lane, each element at once.
+ * Strong accesses (volatile, relaxed, acquire, release, mmio) go lane by lane, each element at once, a vector of up
+ * to 16 bytes as one.
  * Caches are not modelled: their operators, hints, policies and prefetch sizes change no result. */
 #include "core/memory.h"
 
@@ -231,6 +232,70 @@ static const struct operand *elements(const struct operand *o, uint32_t *n)
     return o->kind == O_VEC ? o->elem : o;
 }
 
+static bool has_sink(const struct operand *o)
+{
+    for (uint32_t e = 0; o->kind == O_VEC && e < o->n; e++)
+        if (o->elem[e].kind == O_SINK)
+            return true;
+    return false;
+}
+
+/* The element that a lane's whole vector makes up, ELEMENTS when it has to go in parts. As on the chip a strong
+ * vector is not torn: programs keep a flag and the value that it is for in one. */
+static enum element whole_vector(const struct operand *o, uint32_t bytes)
+{
+    if (o->kind != O_VEC || has_sink(o))
+        return ELEMENTS;
+    return bytes == 2 ? E_u16 : bytes == 4 ? E_u32 : bytes == 8 ? E_u64 : bytes == 16 ? E_b128 : ELEMENTS;
+}
+
+/* Element e of a vector, as load_once would have given it. */
+static m_b128 vector_element(m_b128 whole, uint32_t e, uint32_t size, enum element el)
+{
+    const uint32_t bits = size * 8;
+    m_b128 v = whole >> (e * bits) & (((m_b128)1 << bits) - 1);
+    bool sign = el == E_s8 || el == E_s16 || el == E_s32;
+    return sign && v >> (bits - 1) ? v | ~(m_b128)0 << bits : v;
+}
+
+static int ld_vector_at_once(struct warp *w, const struct instr *in, uint32_t mask, enum element whole)
+{
+    const enum element el = element_of(in->type[0], true);
+    const uint32_t size = type_bytes(in->type[0]), n = in->opnd[0].n;
+    const struct operand *d = in->opnd[0].elem;
+    struct reach r;
+    m_b128 v[WARP];
+    if (!reach(w, in, &in->opnd[1], mask, in->space, size * n, size * n, reads(in), &r))
+        return X_FAULT;
+    FOR_LANES(i, mask) v[i] = load_once(reach_ptr(&r, i), whole);
+    if (in->sem == M_acquire)
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    for (uint32_t e = 0; e < n; e++)
+        FOR_LANES(i, mask) {
+            m_b128 one = vector_element(v[i], e, size, el);
+            memcpy(lane_of(w, &d[e], i), &one, d[e].width);
+        }
+    return X_NEXT;
+}
+
+static int st_vector_at_once(struct warp *w, const struct instr *in, uint32_t mask, enum element whole)
+{
+    const uint32_t size = type_bytes(in->type[0]), n = in->opnd[1].n;
+    const struct operand *b = in->opnd[1].elem;
+    struct reach r;
+    if (!reach(w, in, &in->opnd[0], mask, in->space, size * n, size * n, A_WRITE, &r))
+        return X_FAULT;
+    if (in->sem == M_release)
+        __atomic_thread_fence(__ATOMIC_RELEASE);
+    FOR_LANES(i, mask) {
+        m_b128 value = 0;
+        for (uint32_t e = 0; e < n; e++)
+            memcpy((uint8_t *)&value + e * size, lane_of(w, &b[e], i), size);
+        store_once(reach_ptr(&r, i), whole, value);
+    }
+    return X_NEXT;
+}
+
 static int ld_by_element(struct warp *w, const struct instr *in, uint32_t mask)
 {
     const enum element el = element_of(in->type[0], true);
@@ -239,6 +304,9 @@ static int ld_by_element(struct warp *w, const struct instr *in, uint32_t mask)
     const struct operand *d = elements(&in->opnd[0], &n);
     struct reach r;
     m_b128 v[8][WARP];
+    const enum element whole = whole_vector(&in->opnd[0], size * n);
+    if (whole != ELEMENTS)
+        return ld_vector_at_once(w, in, mask, whole);
     if (!reach(w, in, &in->opnd[1], mask, in->space, size * n, size * n, A_READ | A_ANY, &r))
         return X_FAULT;
     for (uint32_t e = 0; e < n; e++) {
@@ -265,6 +333,9 @@ static int st_by_element(struct warp *w, const struct instr *in, uint32_t mask)
     uint32_t n;
     const struct operand *b = elements(&in->opnd[1], &n);
     struct reach r;
+    const enum element whole = whole_vector(&in->opnd[1], size * n);
+    if (whole != ELEMENTS)
+        return st_vector_at_once(w, in, mask, whole);
     if (!reach(w, in, &in->opnd[0], mask, in->space, size * n, size * n, A_READ | A_ANY, &r))
         return X_FAULT;
     if (in->sem == M_release)
@@ -323,14 +394,6 @@ static bool vector_ok(const struct instr *in, const struct operand *o)
     if (o->kind != O_VEC || o->n != n || size * n > 32 || size == 16 || (n == 8 && size != 4))
         return false;
     return size * n <= 16 || in->func->module->target >= 100;
-}
-
-static bool has_sink(const struct operand *o)
-{
-    for (uint32_t e = 0; o->kind == O_VEC && e < o->n; e++)
-        if (o->elem[e].kind == O_SINK)
-            return true;
-    return false;
 }
 
 static bool strong(const struct instr *in)
