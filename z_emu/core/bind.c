@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) pick_fn pick_##id __attribute__((weak));
+#define INSTR(id, mnemonic, modifiers, operands, target, cost, effect) pick_fn pick_##id;
 #include "../ptx/instructions.def"
 #undef INSTR
 
