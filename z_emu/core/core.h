@@ -130,25 +130,33 @@ void cluster_finished(struct worker *k, struct cluster *group);
 double host_seconds(void);
 uint64_t random_next(uint64_t *state);
 
+/* ---- split.c */
+struct frame *frame_new(const struct cta *c, const struct func *f, struct frame *parent, uint32_t local_base);
+void frame_release(struct sm *sm, struct frame *f);
+struct split *split_new(struct warp *w, const struct split *like, uint32_t mask);
+void split_unlink(struct warp *w, struct split *s);
+void split_merge(struct warp *w, struct split *into, struct split *from);
+void split_ready(struct split *s, uint64_t when);
+void join_arrive(struct warp *w, struct split *s);      /* s has come to its join: waits, or goes on as the last */
+void join_abandon(struct warp *w, struct split *s);     /* …and goes on without the others */
+/* Cuts `mask` off the running split, both halves to meet again at `meet_pc`; returns the new split,
+ * which holds `mask`, is ready and stands at the same pc. */
+struct split *split_divide(struct warp *w, uint32_t mask, uint32_t meet_pc);
+void split_goto(struct warp *w, struct split *s, uint32_t pc);
+void split_enter(struct warp *w, struct split *s, struct frame *f);     /* calls and returns */
+/* Lanes of the running split execute ret. False: nobody is left to wait for. */
+bool split_return(struct warp *w, uint32_t mask);
+/* Lanes of the running split end here. Returns X_JUMP. */
+int split_exit(struct warp *w, uint32_t mask);
+
 /* ---- warp.c */
 void warp_start(struct warp *w, struct cta *c, uint32_t id, uint32_t lanes);
 void warp_free(struct warp *w);
 void warp_run(struct warp *w, uint64_t limit);  /* some split, for a quantum */
 uint64_t warp_key(const struct warp *w);        /* cycle from which one of its splits can run */
 static inline uint32_t warp_live(const struct warp *w) { return w->born & ~w->exited; }
-void split_goto(struct warp *w, struct split *s, uint32_t pc);
-/* Cuts `mask` off the running split, both halves to meet again at `meet_pc`; returns the new split,
- * which holds `mask`, is ready and stands at the same pc. */
-struct split *split_divide(struct warp *w, uint32_t mask, uint32_t meet_pc);
-/* Lanes of the running split execute ret. False: nobody is left to wait for. */
-bool split_return(struct warp *w, uint32_t mask);
-/* Lanes of the running split end here. Returns X_JUMP. */
-int split_exit(struct warp *w, uint32_t mask);
 /* Puts the running split to sleep without writing a text; it goes on behind the instruction when woken. */
 void split_block(struct warp *w, const void *object, uint64_t until, const char *what);
-void split_enter(struct warp *w, struct split *s, struct frame *f);     /* calls and returns */
-struct frame *frame_new(const struct cta *c, const struct func *f, struct frame *parent, uint32_t local_base);
-void frame_release(struct sm *sm, struct frame *f);
 exec_fn exec_aligned, exec_stall;               /* wrappers around in->inner */
 
 /* ---- clock.c */
