@@ -25,6 +25,8 @@ def cases():
             result.append(Case('command/%s/%s' % (short, words.replace(' ', '_')), [program] + words.split(),
                                needs=[rung], exits=(2,), check=one_line, limit=10))
         result.append(Case('command/%s/empty' % short, [program, '-n', ''], needs=[rung], exits=(2,), check=one_line))
+        result.append(Case('command/%s/full_disk' % short, [program, '-n', '8', '--json', '/dev/full'], needs=[rung],
+                           exits=(2,), says=['FAIL .*/dev/full could not be written'], never=['PASS']))
         result.append(Case('command/%s/help' % short, [program, '--help'], needs=[rung],
                            says=['-n', '--seed', '--iters', '--check', '--bench', '--json']))
     return result + make_cases()

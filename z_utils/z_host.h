@@ -183,7 +183,8 @@ static inline void write_json_regime(FILE *f, const struct timing *t, const stru
             r == &t->regime[t->regimes - 1] ? "" : ",");
 }
 
-static inline void write_json(const struct run *run, const struct verdict *v, const struct timing *t)
+/* Returns whether all of it reached the file. */
+static inline bool write_json(const struct run *run, const struct verdict *v, const struct timing *t)
 {
     FILE *f = run->json;
     fprintf(f, "{\n  \"rung\": \"%s\",\n  \"pass\": %s,\n", run->rung->name, v->pass ? "true" : "false");
@@ -198,7 +199,8 @@ static inline void write_json(const struct run *run, const struct verdict *v, co
     for (int i = 0; i < t->regimes; i++)
         write_json_regime(f, t, &t->regime[i]);
     fprintf(f, "  ]\n}\n");
-    fclose(f);
+    const bool failed = ferror(f);
+    return !fclose(f) && !failed;
 }
 
 /* Prints what was found and returns the exit status. The verdict is the last line. */
@@ -214,8 +216,10 @@ static inline int report(const struct run *run, const struct verdict *v, const s
         printf("timing    inputs %s; median and spread (10%% to 90%%)%s%s\n", t->inputs, *t->note ? "; " : "", t->note);
     for (int i = 0; i < t->regimes; i++)
         print_regime(run, t, &t->regime[i]);
-    if (run->json)
-        write_json(run, v, t);
+    if (run->json && !write_json(run, v, t)) {
+        printf("FAIL %s: --json %s could not be written\n", run->rung->name, run->options.json);
+        return EXIT_USAGE;
+    }
     if (v->pass)
         printf("PASS %s %s\n", run->rung->name, shape);
     else
