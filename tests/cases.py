@@ -78,6 +78,8 @@ def emu_cases():
                  says=['modelled cycles', 'right']),
             Case('emu/unknown_device', [emu, shared[0]], needs=shared, env={'EMU_DEVICE': 'gtx280'}, exits=(1,),
                  says=['gtx280', 'h200']),
+            Case('emu/settings_must_be_numbers', [emu, shared[0]], needs=shared, env={'EMU_JOBS': 'two', 'EMU_SEED': '1e3'},
+                 says=['EMU_JOBS=two: must be', 'EMU_SEED=1e3: must be', 'right']),
             Case('emu/needs_a_shared_runtime', [emu, static[0]], needs=static, exits=(2,), says=['-cudart shared']),
             Case('emu/no_such_program', [emu, './nosuch'], needs=['emu'], exits=(2,), says=['no such program']),
             Case('emu/help', [emu, '--help'], needs=['emu'], says=['EMU_DEVICE', 'usage'])]

@@ -285,7 +285,14 @@ static void *worker_main(void *arg)
 static uint32_t env_number(const char *name, uint32_t otherwise)
 {
     const char *text = getenv(name);
-    return text && *text ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
+    if (!text || !*text)
+        return otherwise;
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    if (*text >= '0' && *text <= '9' && !*end && n <= UINT32_MAX)
+        return (uint32_t)n;
+    say("%s=%s: must be a whole number from 0 to %u; ignored", name, text, UINT32_MAX);
+    return otherwise;
 }
 
 static uint32_t job_count(const struct device *d)
