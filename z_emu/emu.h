@@ -22,7 +22,7 @@
 enum { WARP = 32 };
 
 struct instr; struct func; struct module; struct symbol;
-struct warp; struct split; struct cta; struct mbarrier; struct sm; struct gpu; struct launch;
+struct warp; struct split; struct cta; struct mbarrier; struct warpgroup; struct sm; struct gpu; struct launch;
 
 /* ================================================================ diag: what it tells a person */
 
@@ -385,6 +385,11 @@ struct split {
     struct split *next;
     struct join *join;          /* innermost divergence that it is part of (core/warp.c) */
     uint32_t members;           /* S_WARP: lanes that it waits for */
+    struct watch {              /* does it spin? (core/spin.c) */
+        uint64_t hash;          /* of its registers, when it stopped at `pc` the time before; 0: not watched */
+        uint32_t pc, steps, stops;
+        bool circles;           /* it came back with the same registers, having written nothing */
+    } watch;
     char what[60];              /* what wait_what points to when split_sleep wrote it */
 };
 
@@ -442,6 +447,7 @@ struct cta {
     struct warp *warp; uint32_t nwarp, live_warps;
     struct barrier barrier[16];
     struct mbarrier *mbarriers; /* live ones (unit/mbarrier.c) */
+    struct warpgroup *warpgroups;       /* by warp / 4 (unit/wgmma.c); NULL until the first wgmma */
     uint32_t events;            /* things under way that will call back; the CTA's memory stays until there are none */
     bool over;                  /* all its threads have exited */
     struct cluster *group;      /* what its cluster shares (core/core.h) */
@@ -494,6 +500,9 @@ void gpu_start(struct gpu *g, struct launch *l);
  * there is none, or when gpu_interrupt was called (the caller has new work to start). */
 struct launch *gpu_run(struct gpu *g);
 void gpu_interrupt(struct gpu *g);
+/* Is the host waiting, so that it starts and writes nothing before a launch is done? True unless said otherwise; kernels
+ * that spin on what nobody will write are reported only then. */
+void gpu_host_waits(struct gpu *g, bool waits);
 /* CTAs per SM that fit at once, by threads, registers and shared memory. */
 uint32_t occupancy(const struct gpu *g, const struct func *f, uint32_t threads, uint32_t dyn_smem);
 
@@ -517,6 +526,8 @@ void gpu_set_limits(struct gpu *g, uint32_t stack_bytes, size_t heap_bytes);    
  * What is put on the clock for that cycle happens after the landing. */
 uint64_t cp_async_done(const struct warp *w, uint32_t lanes);
 void cp_async_close(struct warp *w);        /* when the CTA's memory goes */
+
+void wgmma_close(struct cta *c);             /* when the CTA's memory goes */
 
 /* ---- numerics shared by mma, wgmma and tcgen05 (unit/mma_math.c, unit/mma_tile.c) */
 

@@ -374,6 +374,44 @@ static void hang_is_explained(void)
     expect_said("nothing can run");
 }
 
+/* Nobody sleeps, and nobody will ever go on: on one host thread and on two. */
+static void spinning_for_ever_is_a_hang(void)
+{
+    for (int jobs = 1; jobs <= 2; jobs++) {
+        struct machine x = machine(grid_barrier, NULL, jobs == 1 ? "1" : "2");
+        listen();
+        struct result r = launch(&x, 300, 64, 1, 220 * 1024, 300);      /* 132 of them fit at a time */
+        heard();
+        CHECK_EQ(r.fault, FAULT_HANG);
+        expect_said("168 of the grid's 300 CTAs have not begun");
+        expect_said("spin, and nobody is left to change what they read: ld.relaxed.gpu.global.u32");
+        expect_said("wait for barrier 0");
+        close_machine(&x);
+    }
+}
+
+/* What looks like it and is none: a loop that counts, one that reads the clock, one that the last CTA ends. */
+static void long_waits_are_no_hang(void)
+{
+    static const char *const loops[] = {
+        "mov.u32 %r5, 0; A: ld.volatile.global.u32 %r6, [%rd0]; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 20000; @%p1 bra A; ret; }",
+        "mov.u64 %rd2, %clock64; A: ld.volatile.global.u32 %r6, [%rd0]; mov.u64 %rd3, %clock64; sub.u64 %rd3, %rd3, %rd2;\n"
+        "setp.lt.u64 %p1, %rd3, 3000000; @%p1 bra A; ret; }",
+        "setp.eq.u32 %p1, %r2, 2; @%p1 bra B; A: ld.volatile.global.u32 %r6, [%rd0]; setp.eq.u32 %p2, %r6, 0; @%p2 bra A; ret;\n"
+        "B: add.u32 %r5, %r5, 1; and.b32 %r6, %r5, 0x3fffff; setp.ne.u32 %p2, %r6, 0; @%p2 bra B; st.global.u32 [%rd0], 1; ret; }",
+        "setp.eq.u32 %p1, %r2, 2; @%p1 bra B; A: ld.volatile.global.u32 %r6, [%rd0]; setp.eq.u32 %p2, %r6, 0; @%p2 bra A; ret;\n"
+        "B: nanosleep.u32 1000000; mov.u32 %r7, 1; st.global.u32 [%rd0], %r7; ret; }" };
+    for (size_t i = 0; i < sizeof loops / sizeof *loops; i++) {
+        char ptx[4000];
+        snprintf(ptx, sizeof ptx, "%smov.u32 %%r5, 0; %s", KERNEL, loops[i]);
+        for (int jobs = 1; jobs <= 2; jobs++) {
+            struct machine x = machine(ptx, NULL, jobs == 1 ? "1" : "2");
+            CHECK_EQ(launch(&x, 3, 32, 1, 0, 0).fault, FAULT_NONE);
+            close_machine(&x);
+        }
+    }
+}
+
 static void divergent_aligned_barrier_is_a_fault(void)
 {
     expect_fault(KERNEL "setp.lt.u32 %p1, %r1, 16; @%p1 bra A; bar.sync 0; bra.uni B;\nA: bar.sync 0;\nB: ret; }", 32,
@@ -727,6 +765,8 @@ TESTS({ adds_vectors, "a thousand CTAs add vectors" },
       { arrive_and_sync_pair_up, "bar.arrive and bar.sync pair up" },
       { barriers_reduce, "barriers count, and, or" },
       { hang_is_explained, "a hang is reported with barriers and waiters" },
+      { spinning_for_ever_is_a_hang, "spinning on what nobody will write is a hang" },
+      { long_waits_are_no_hang, "a long wait is no hang" },
       { divergent_aligned_barrier_is_a_fault, "an aligned barrier in part of a warp is a fault" },
       { barrier_operands_are_checked, "barrier ids and counts are checked" },
       { shuffles, "shfl in its four modes" },

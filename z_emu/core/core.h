@@ -14,7 +14,7 @@
 
 enum {
     SUBCORES = 4,               /* issue slots of an SM: warp slot i belongs to sub-core i % 4 */
-    MAX_WARPS = 64, MAX_CTAS = 32, MAX_CLUSTER = 16,
+    MAX_WARPS = 64, MAX_CTAS = 32, MAX_CLUSTER = 16, MAX_JOBS = 64,
     QUANTUM = 256,              /* cycles that a warp runs before events and other sub-cores are looked at */
     TURN = 4096,                /* cycles that it runs before the other warps of its sub-core, if it never waits */
     SPLIT_QUANTUM = 512,        /* cycles that a split runs while others of its warp are ready */
@@ -71,6 +71,7 @@ struct sm {
     bool vacated;               /* a CTA left: there may be room for the next */
     struct event_queue events;
     uint64_t copy_free;         /* cycle at which the path from L2 is free for the next copy (cp_async.c) */
+    uint64_t tensor_free;       /* the same for the tensor cores and the next wgmma (unit/wgmma.c) */
     struct frame *spare_frame;
     struct split *spare_split;
     struct join *spare_join;
@@ -85,6 +86,8 @@ struct worker {                 /* a host thread and the SMs that it runs */
     _Atomic uint64_t clock;     /* the same for the others to see; FAR: it has nothing to run */
     uint64_t resident;          /* clusters */
     pthread_t thread;
+    _Atomic uint32_t stuck;     /* rounds for which all its CTAs have slept or gone in circles (core/spin.c) */
+    uint32_t others[MAX_JOBS];  /* the others' `stuck` when it was last counted */
 };
 
 struct gpu {
@@ -108,6 +111,7 @@ struct gpu {
     uint64_t clock;             /* cycle at which the next launch begins */
     uint32_t busy;              /* workers that run */
     uint64_t run;               /* generation: gpu_run was called once more */
+    atomic_bool host_waits;
     atomic_bool stop;           /* leave the loop: a launch is done, or gpu_interrupt */
     bool quit, interrupted;
     struct syscalls *syscalls;
@@ -158,6 +162,13 @@ static inline uint32_t warp_live(const struct warp *w) { return w->born & ~w->ex
 /* Puts the running split to sleep without writing a text; it goes on behind the instruction when woken. */
 void split_block(struct warp *w, const void *object, uint64_t until, const char *what);
 exec_fn exec_aligned, exec_stall;               /* wrappers around in->inner */
+
+int run_split(struct warp *w, struct split *s, uint64_t limit);
+
+/* ---- spin.c */
+void spin_stop(struct split *s);
+int spin_run(struct warp *w, struct split *s, uint64_t limit);
+bool spin_hangs(struct worker *k);
 
 /* ---- clock.c */
 uint64_t events_due(const struct sm *sm);       /* cycle of the next event, or NEVER */

@@ -241,9 +241,11 @@ static bool worker_step(struct worker *k)
     atomic_store(&k->clock, k->resident ? k->now : FAR);
     if (k->resident && ahead(k))
         sched_yield();
-    else if (k->resident)
+    else if (k->resident) {
         round_of(k);
-    else if (work_left(k->gpu))
+        if (spin_hangs(k))
+            report_hang(k);
+    } else if (work_left(k->gpu))
         nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);    /* until another thread shares its share */
     else
         return false;
@@ -301,6 +303,7 @@ static uint32_t job_count(const struct device *d)
     uint32_t n = sched_getaffinity(0, sizeof cpus, &cpus) == 0 ? (uint32_t)CPU_COUNT(&cpus) : 1;
     n = env_number("EMU_JOBS", n);
     uint32_t most = d->sms / MAX_CLUSTER;       /* the largest cluster must fit on one thread's SMs */
+    most = most > MAX_JOBS ? MAX_JOBS : most;
     return n < 1 ? 1 : n > most ? most : n;
 }
 
@@ -338,6 +341,7 @@ struct gpu *gpu_open(const struct device *d)
     g->seed = env_number("EMU_SEED", 0);
     g->stats = (int)env_number("EMU_STATS", 0);
     g->stack_limit = 1024;
+    g->host_waits = true;
     pthread_mutex_init(&g->lock, NULL);
     pthread_cond_init(&g->work, NULL);
     pthread_cond_init(&g->idle, NULL);
@@ -439,4 +443,9 @@ void gpu_interrupt(struct gpu *g)
     g->interrupted = true;
     g->stop = true;
     pthread_mutex_unlock(&g->lock);
+}
+
+void gpu_host_waits(struct gpu *g, bool waits)
+{
+    atomic_store(&g->host_waits, waits);
 }

@@ -117,6 +117,7 @@ struct split *split_new(struct warp *w, const struct split *like, uint32_t mask)
     *s = *like;
     s->mask = mask;
     s->next = NULL;
+    s->watch = (struct watch){ 0 };
     s->frame->refs++;
     split_ready(s, w->now);
     struct split **end = &w->splits;

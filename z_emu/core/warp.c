@@ -145,7 +145,7 @@ int exec_stall(struct warp *w, const struct instr *in, uint32_t mask)
 /* ---------------------------------------------------------------- the loop */
 
 /* Runs the current split until it sleeps, waits, yields, ends or `limit` is reached. */
-static int run_split(struct warp *w, struct split *s, uint64_t limit)
+int run_split(struct warp *w, struct split *s, uint64_t limit)
 {
     const struct frame *frame = s->frame;
     const struct instr *code = frame->func->code;
@@ -259,11 +259,13 @@ void warp_run(struct warp *w, uint64_t limit)
         w->cur = s;
         w->regs = s->frame->regs;
         uint64_t until = others && limit - w->now > SPLIT_QUANTUM ? w->now + SPLIT_QUANTUM : limit;
-        int status = run_split(w, s, until);
+        int status = s->watch.hash ? spin_run(w, s, until) : run_split(w, s, until);
         if (status == X_FAULT)
             return;
         if (w->cur != s)
             continue;
+        if (status == X_YIELD || status == X_RETRY)
+            spin_stop(s);
         uint64_t back = status == X_YIELD ? w->now + YIELD : w->now;
         if (s->state == S_READY && s->wake_at < back)
             s->wake_at = back;

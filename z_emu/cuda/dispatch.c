@@ -178,6 +178,7 @@ static void begin(struct command *c)
 static void run_gpu(void)
 {
     ctx.in_gpu = true;
+    gpu_host_waits(ctx.gpu, ctx.waiters || ctx.stop);
     unlock();
     struct launch *l = gpu_run(ctx.gpu);
     lock();
@@ -300,24 +301,39 @@ static double streams_time(const struct stream *only)
     return ns;
 }
 
-void wait_locked(const struct stream *s, uint64_t sequence)
+/* A kernel that spins for ever is known as hanging only while the host can do nothing about it. */
+static void wait_begins(void)
 {
     ctx.waiters++;
+    if (ctx.gpu)
+        gpu_host_waits(ctx.gpu, true);
+}
+
+static void wait_ends(void)
+{
+    ctx.waiters--;
+    if (ctx.gpu)
+        gpu_host_waits(ctx.gpu, ctx.waiters || ctx.stop);
+}
+
+void wait_locked(const struct stream *s, uint64_t sequence)
+{
+    wait_begins();
     pthread_cond_broadcast(&ctx.changed);
     while (!streams_done(s, sequence))
         pthread_cond_wait(&ctx.changed, &ctx.lock);
-    ctx.waiters--;
+    wait_ends();
     ctx.host_ns = MAX(ctx.host_ns, streams_time(s));
 }
 
 /* False when a fault came first. */
 bool moment_wait_locked(const struct moment *m)
 {
-    ctx.waiters++;
+    wait_begins();
     pthread_cond_broadcast(&ctx.changed);
     while (!m->done && !ctx.sticky)
         pthread_cond_wait(&ctx.changed, &ctx.lock);
-    ctx.waiters--;
+    wait_ends();
     ctx.host_ns = MAX(ctx.host_ns, m->ns);
     return m->done;
 }

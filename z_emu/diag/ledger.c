@@ -7,25 +7,38 @@
 
 enum { MAX_CTAS_SHOWN = 4 };
 
+static bool spins(const struct split *s)
+{
+    return s->watch.circles && !(s->state == S_SLEEP && s->wake_at == NEVER);
+}
+
+/* Where it stands, or the instruction of its circle that it was watched at. */
+static uint32_t place_in_code(const struct split *s)
+{
+    return spins(s) ? s->watch.pc : s->pc;
+}
+
+/* A split that waits behind its instruction (a named barrier) or at it. One that spins stopped at it, the pc moved on. */
+static const struct instr *waits_at(const struct split *s)
+{
+    const struct func *f = s->frame->func;
+    if (spins(s) && s->state != S_SLEEP)
+        return &f->code[s->watch.pc - 1];
+    bool behind = s->state == S_SLEEP && s->wait_what && !strncmp(s->wait_what, "barrier ", 8);
+    uint32_t pc = behind ? s->pc - 1 : s->pc;
+    return &f->code[pc < f->ninstr ? pc : f->ninstr - 1];
+}
+
 static bool same_situation(const struct warp *a, const struct warp *b)
 {
     const struct split *s = a->splits, *t = b->splits;
     if (a->exited != b->exited || a->born != b->born)
         return false;
     for (; s && t; s = s->next, t = t->next)
-        if (s->pc != t->pc || s->mask != t->mask || s->frame->func != t->frame->func || s->state != t->state ||
+        if (place_in_code(s) != place_in_code(t) || spins(s) != spins(t) || s->mask != t->mask || s->frame->func != t->frame->func || s->state != t->state ||
             strcmp(s->wait_what ? s->wait_what : "", t->wait_what ? t->wait_what : ""))
             return false;
     return !s && !t;
-}
-
-/* A split that waits behind its instruction (a named barrier) or at it. */
-static const struct instr *waits_at(const struct split *s)
-{
-    const struct func *f = s->frame->func;
-    bool behind = s->state == S_SLEEP && s->wait_what && !strncmp(s->wait_what, "barrier ", 8);
-    uint32_t pc = behind ? s->pc - 1 : s->pc;
-    return &f->code[pc < f->ninstr ? pc : f->ninstr - 1];
 }
 
 static void report_split(struct report *r, const struct warp *w, const struct split *s)
@@ -36,7 +49,11 @@ static void report_split(struct report *r, const struct warp *w, const struct sp
         report(r, "         lanes 0x%08x", s->mask);
     else
         report(r, "         all lanes");
-    report(r, " wait for %s: %s;\n", s->wait_what ? s->wait_what : "nothing known", instr_text(in, text, sizeof text));
+    instr_text(in, text, sizeof text);
+    if (spins(s))
+        report(r, " spin, and nobody is left to change what they read: %s;\n", text);
+    else
+        report(r, " wait for %s: %s;\n", s->wait_what ? s->wait_what : "nothing known", text);
     report_source(r, in, "         ");
 }
 
@@ -112,7 +129,7 @@ static void report_cta(struct report *r, const struct cta *c)
 void ledger_print(struct launch *l, struct sm **sm, uint32_t nsms)
 {
     struct report r = { 0 };
-    uint32_t n = 0;
+    uint32_t n = 0, per_cluster = l->cluster[0] * l->cluster[1] * l->cluster[2];
     report(&r, "   nothing can run, and nothing is under way that could change that\n");
     for (uint32_t i = 0; i < nsms; i++)
         for (uint32_t j = 0; j < MAX_CTAS; j++) {
@@ -122,6 +139,10 @@ void ledger_print(struct launch *l, struct sm **sm, uint32_t nsms)
         }
     if (n > MAX_CTAS_SHOWN)
         report(&r, "   and %u more CTAs\n", n - MAX_CTAS_SHOWN);
+    if (l->dispatched < l->clusters)
+        report(&r, "   %llu of the grid's %llu CTAs have not begun: they wait until others exit and leave them room\n",
+               (unsigned long long)((l->clusters - l->dispatched) * per_cluster),
+               (unsigned long long)(l->clusters * per_cluster));
     fault_launch(l, FAULT_HANG, "%.*s", (int)r.len - 1, r.s);
     r.len = 0;
     report_end(&r);
