@@ -473,6 +473,7 @@ struct launch {
     struct alloc *grid_workspace;       /* of cooperative launches: the grid barrier */
     uint64_t clusters, dispatched, finished;    /* counted in clusters */
     bool started, open;         /* open: a host thread may take more than its share of the clusters */
+    uint32_t held[64];          /* clusters of it that each host thread has resident */
     uint64_t start_cycle;
     double start_seconds;
     struct launch *next;

@@ -75,7 +75,7 @@ static void round_of(struct worker *k)
 static bool beyond_share(const struct worker *k, const struct launch *l)
 {
     uint64_t unfinished = l->clusters - l->finished, sms = k->gpu->device->sms;
-    return !l->open && k->resident >= (unfinished * k->nsms + sms - 1) / sms;
+    return !l->open && l->held[k - k->gpu->worker] >= (unfinished * k->nsms + sms - 1) / sms;
 }
 
 static struct launch *next_launch(struct gpu *g)
@@ -137,6 +137,7 @@ static void place_cluster(struct worker *k, struct launch *l, struct sm **sm, ui
     group->launch = l;
     group->n = group->live = l->cluster[0] * l->cluster[1] * l->cluster[2];
     k->resident++;
+    l->held[k - k->gpu->worker]++;
     for (uint32_t i = 0; i < group->n; i++) {
         uint64_t from = k->now > l->start_cycle ? k->now : l->start_cycle;
         if (sm[i]->now < from)
@@ -184,6 +185,7 @@ static bool cluster_free(struct worker *k, struct cluster *group)
         cta_free(group->cta[i]);
     free(group);
     k->resident--;
+    l->held[k - g->worker]--;
     pthread_mutex_lock(&g->lock);
     g->clock = end > g->clock ? end : g->clock;
     l->finished++;
