@@ -1,5 +1,5 @@
-/* mma_reference.h: what a tensor core must give, worked out on the numbers' encodings in exact integers, and inputs that
- * are likely to show a difference.
+/* mma_reference.h: what a tensor core must give, worked out on the numbers' encodings in exact integers, and inputs
+ * that are likely to show a difference.
  *
  * The reference knows nothing of f32 unpacking, vectors or fast ways: it takes sign, exponent and fraction from
  * the bits, aligns by dividing 128-bit integers, and rounds with long double.
@@ -74,8 +74,9 @@ static inline float round_reference(long double v, enum mma_round round)
 
 static inline __int128 power_of_two(int n) { return (__int128)1 << n; }
 
-static inline float reference(const struct format *fa, const uint32_t *a, const struct format *fb, const uint32_t *b, int k,
-                       float c, const struct mma_how *how)
+/* `scale`: an exponent added to every product's. */
+static inline float scaled_reference(const struct format *fa, const uint32_t *a, const struct format *fb,
+                                     const uint32_t *b, int k, float c, int scale, const struct mma_how *how)
 {
     int plus = 0, minus = 0, top = -100000;
     struct value cv = value_of(format_of(T_F32), code_of(c));
@@ -92,8 +93,8 @@ static inline float reference(const struct format *fa, const uint32_t *a, const 
             if ((x.kind == FINITE && x.significand == 0) || (y.kind == FINITE && y.significand == 0))
                 return NAN;
             *(x.sign * y.sign > 0 ? &plus : &minus) = 1;
-        } else if (x.exponent + y.exponent > top) {
-            top = x.exponent + y.exponent;
+        } else if (x.exponent + y.exponent + scale > top) {
+            top = x.exponent + y.exponent + scale;
         }
     }
     if (plus || minus)
@@ -105,6 +106,7 @@ static inline float reference(const struct format *fa, const uint32_t *a, const 
         if (i < k) {
             x = value_of(fa, a[i]);
             y = value_of(fb, b[i]);
+            x.exponent += scale;
             point = fa->fraction + fb->fraction;
         }
         int down = top - x.exponent - y.exponent + point - how->fraction;
@@ -113,6 +115,12 @@ static inline float reference(const struct format *fa, const uint32_t *a, const 
         sum += x.sign * y.sign * term;
     }
     return round_reference(ldexpl((long double)sum, top - how->fraction), how->round);
+}
+
+static inline float reference(const struct format *fa, const uint32_t *a, const struct format *fb, const uint32_t *b,
+                              int k, float c, const struct mma_how *how)
+{
+    return scaled_reference(fa, a, fb, b, k, c, 0, how);
 }
 
 /* ---- inputs */
@@ -161,7 +169,8 @@ static inline uint32_t make(const struct format *f, enum input in)
     case INTEGERS: return encode_integer(f, below(9));
     case LARGE_INTEGERS: return encode_integer(f, below(1 << largest));
     case ALL_LARGEST: return encode_integer(f, (1 << largest) - 1) & ~(1u << (f->exponent + f->fraction));
-    case HUGE_INTEGERS: return f->exponent < 8 || below(8) ? 0 : encode_integer(f, 1 + below(7)) + (50u << f->fraction);
+    case HUGE_INTEGERS:
+        return f->exponent < 8 || below(8) ? 0 : encode_integer(f, 1 + below(7)) + (50u << f->fraction);
     case POWERS: return encode(f, below(40) - 20, 0);
     case NEAR_MAX: return encode(f, 0, ~0u - (uint32_t)below(2)) & ~(1u << (f->exponent + f->fraction));
     case MOSTLY_ZERO: return below(8) ? 0 : encode(f, below(30) - 15, any());

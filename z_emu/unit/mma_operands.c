@@ -153,8 +153,11 @@ static float plain_sum(float a, float b, enum mma_round round)
 void mma_run(const struct mma_chain *chain, enum type a, enum type b, struct mma_matrices *m,
              const struct mma_extra *extra)
 {
+    struct mma_number xf = *mma_number(b), yf = *mma_number(a);
+    if (chain->by_element)      /* as f16, the subnormals of fp8 are normal */
+        xf.emin = yf.emin = mma_number(T_F16)->emin;
     struct mma_block block = { .k = chain->padded, .rows = 8, .stride = LANES, .how = &chain->how,
-                               .xf = mma_number(b), .yf = mma_number(a), .d = m->d[0],
+                               .xf = &xf, .yf = &yf, .d = m->d[0],
                                .xscale = extra ? extra->xscale : NULL, .yscale = extra ? extra->yscale : NULL };
     for (int step = 0; step < chain->steps; step++) {
         block.x = m->x + step * 8 * chain->padded;
