@@ -10,7 +10,7 @@
 #include "check.h"
 #include "emu.h"
 
-enum { SMEM = 4096 };
+enum { SMEM = 8192 };
 
 /* Registers as the kernel sees them: %a0 %b0 %c0 %d0 and on have 32 bits (%A0 %B0 %C0 %D0 64 bits), eight of each;
  * %e0 to %e3 are further 32-bit ones, %h0 to %h3 their low halves; %s the address of smem, %g of its global twin. */

@@ -179,6 +179,15 @@ static inline void pack_sparse(int k, int bits, int shift, int selector, bool or
         }
 }
 
+static inline int integer_of(enum type t, uint32_t code)
+{
+    switch (t) {
+    case T_U8: case T_U4: return (int)code;
+    case T_S8: return (int8_t)code;
+    default: return code & 8 ? (int)code - 16 : (int)code;
+    }
+}
+
 static inline void make_integers(int k, int bits)
 {
     int extreme = below(3);     /* all the largest, and C near an end, now and then */

@@ -152,15 +152,6 @@ static void sparse_float(void)
 
 /* ---- integers */
 
-static int integer_of(enum type t, uint32_t code)
-{
-    switch (t) {
-    case T_U8: case T_U4: return (int)code;
-    case T_S8: return (int8_t)code;
-    default: return code & 8 ? (int)code - 16 : (int)code;
-    }
-}
-
 static const char *integer_text(enum type t) { return t == T_U8 ? "u8" : t == T_S8 ? "s8" : t == T_U4 ? "u4" : "s4"; }
 
 static void try_integer(const struct chip *chip, int rows, enum type at, enum type bt, int k, bool saturate,
