@@ -156,6 +156,7 @@ void cta_free(struct cta *c)
     for (uint32_t i = 0; i < c->nwarp; i++)
         cp_async_close(&c->warp[i]);
     mbarriers_close(c);
+    wgmma_close(c);
     free(c->warp);
     free(c);
 }

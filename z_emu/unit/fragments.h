@@ -101,6 +101,23 @@ static inline struct place fragment_884_c(int lane, int i, bool f32)
     return (struct place){ (lane & 1) + (i & 2) + high, (i & 4) + (lane & 2) + (i & 1) };
 }
 
+/* ---- wgmma: 64 rows, 16 for each warp of the group, cut as mma's fragments; D goes on to the right */
+
+static inline struct place wgmma_a(int warp, int lane, int i, int per)
+{
+    struct place p = fragment_a(lane, i, 16, per);
+    p.row += 16 * warp;
+    return p;
+}
+
+static inline struct place wgmma_d(int warp, int lane, int i)
+{
+    struct place p = fragment_c(lane, i % 4);
+    p.row += 16 * warp;
+    p.col += 8 * (i / 4);
+    return p;
+}
+
 /* ---- sparse A: of every `chunk` neighbours along k half are stored, and two 2-bit numbers say which.
  * f16, bf16 and 8-bit types keep 2 of 4; 4-bit types 2 pairs of 8; tf32 1 of 2, which the two numbers address
  * as if it were two halves. So for all types: 4 bits of metadata a chunk. */

@@ -1,0 +1,247 @@
+/* test_wgmma: multiplications by a warpgroup: layouts of shared memory, every type, and what is found when they are misused. */
+#include "wgmma_machine.h"
+#include "unit/mma.h"
+#include "unit/smem_desc.h"
+
+#define GO "wgmma.fence.sync.aligned;\n"
+#define WAIT "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n"
+
+static char text[60000];
+
+/* `before` and `after`: lines around the multiplication. */
+static struct machine try_with(const struct trial *t, const char *before, const char *after)
+{
+    char *at = say_to(write_prologue(text, t), "%s", before);
+    at = say_to(write_mma(at, t), "%s", after);
+    write_results(at, t);
+    return run_text(t, text);
+}
+
+static void expect_product(const struct trial *t)
+{
+    struct machine x = try_with(t, GO, WAIT);
+    expect_ok(&x);
+    int wrong = wrong_elements(t, &x, 1);
+    if (wrong || x.fault)
+        printf("  %d wrong: %s.%s.%s n %d spans %d %d trans %d %d rs %d negate %d %d overwrite %d offset %d\n", wrong, t->d, t->a->name,
+               t->b->name, t->n, t->a_span, t->b_span, t->ta, t->tb, t->rs, t->negate_a, t->negate_b, t->overwrite, t->k_offset);
+    CHECK_EQ(wrong, 0);
+    machine_close(&x);
+}
+
+static const int spans[] = { 0, 32, 64, 128 };
+
+static void addresses_are_those_of_the_figures(void)
+{
+    static const int widths[] = { 8, 16, 32 };
+    for (int i = 0; i < 4; i++)
+        for (int w = 0; w < 3; w++)
+            for (int major = 0; major < (widths[w] == 16 ? 2 : 1); major++) {
+                struct strides s = strides_of(spans[i], major, 128);
+                struct smem_desc d = smem_desc_wgmma(descriptor_of(0x2400, spans[i], s));
+                struct smem_tile t = { .rows = 128, .k = 256u / (uint32_t)widths[w], .bytes = (uint32_t)widths[w] / 8, .mn_major = major };
+                int wrong = 0;
+                for (uint32_t mn = 0; mn < t.rows; mn++)
+                    for (uint32_t k = 0; k < t.k; k++)
+                        wrong += smem_element(&d, &t, mn, k) !=
+                                 0x2400 + (uint32_t)naive_offset(spans[i], major, s, widths[w], (int)mn, (int)k);
+                CHECK_EQ(wrong, 0);
+            }
+}
+
+static void every_type_multiplies(void)
+{
+    static const struct { const char *d; const struct number *a, *b; int most; } types[] = {
+        { "f32", &F16, &F16, 256 }, { "f16", &F16, &F16, 256 }, { "f32", &BF16, &BF16, 256 }, { "f32", &TF32, &TF32, 256 },
+        { "f32", &E4M3, &E4M3, 256 }, { "f32", &E5M2, &E4M3, 256 }, { "f16", &E4M3, &E5M2, 256 }, { "f32", &E5M2, &E5M2, 256 },
+        { "s32", &S8, &S8, 224 }, { "s32", &U8, &U8, 224 }, { "s32", &S8, &U8, 224 }, { "s32", &U8, &S8, 224 }, { "s32", &B1, &B1, 256 },
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        const int ns[] = { 8, 24, 96, types[i].most };
+        for (int n = 0; n < 4; n++)
+            for (int rs = 0; rs < 2; rs++)
+                expect_product(&(struct trial){ .d = types[i].d, .a = types[i].a, .b = types[i].b, .n = ns[n], .a_span = 128,
+                                                .b_span = spans[(n + rs) % 4], .rs = rs, .overwrite = n == 2 });
+    }
+}
+
+static void every_n_multiplies(void)
+{
+    for (int n = 8; n <= 256; n += 8)
+        expect_product(&(struct trial){ .d = "f32", .a = &F16, .b = &F16, .n = n, .a_span = 64, .b_span = 128 });
+}
+
+static void every_layout_is_read(void)
+{
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++)
+            for (int major = 0; major < 4; major++)
+                expect_product(&(struct trial){ .d = "f32", .a = &F16, .b = &F16, .n = a == b ? 128 : 64, .a_span = spans[a],
+                                                .b_span = spans[b], .ta = major & 1, .tb = major & 2 });
+    for (int b = 0; b < 4; b++)
+        expect_product(&(struct trial){ .d = "f32", .a = &BF16, .b = &BF16, .n = 192, .b_span = spans[b], .tb = true, .rs = true });
+    for (int offset = 32; offset < 128; offset += 32)           /* further along k in the same rows */
+        expect_product(&(struct trial){ .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128, .k_offset = offset });
+}
+
+static void immediates_negate(void)
+{
+    static const struct number *const types[] = { &F16, &BF16, &TF32, &E4M3, &E5M2 };
+    for (int i = 0; i < 5; i++)
+        for (int sign = 1; sign < 4; sign++)
+            expect_product(&(struct trial){ .d = "f32", .a = types[i], .b = types[i], .n = 40, .a_span = 32, .b_span = 32,
+                                            .negate_a = sign & 1, .negate_b = sign & 2, .rs = sign == 3 });
+}
+
+/* One element of A is not zero, then one of B: each must reach its own row, its own column. */
+static void a_single_one_reaches_its_row_and_column(void)
+{
+    struct trial t = { .d = "s32", .a = &S8, .b = &S8, .n = 64, .a_span = 128, .b_span = 64 };
+    struct machine x = try_with(&t, GO, WAIT);
+    expect_ok(&x);
+    CHECK_EQ(wrong_elements(&t, &x, 1), 0);
+    CHECK(wrong_elements(&t, &x, 2) > 3000);                    /* the checker can fail */
+    machine_close(&x);
+}
+
+/* ---- several at once */
+
+static void a_chain_adds_up(void)
+{
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 256, .a_span = 128, .b_span = 128 };
+    char *at = say_to(write_prologue(text, &t), GO);
+    for (int i = 0; i < 4; i++)
+        at = say_to(write_mma(at, &t), i % 2 ? WAIT : "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;\n");
+    write_results(at, &t);
+    struct machine x = run_text(&t, text);
+    expect_ok(&x);
+    CHECK_EQ(wrong_elements(&t, &x, 4), 0);
+    machine_close(&x);
+}
+
+static void warps_may_come_at_different_times(void)
+{
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 };
+    struct machine x = try_with(&t, "shr.u32 %r40, %r1, 5; mul.lo.u32 %r40, %r40, 3000; add.u32 %r40, %r40, 1;\n"
+                                "late: sub.u32 %r40, %r40, 1; setp.ne.u32 %p3, %r40, 0; @%p3 bra late;\n" GO, WAIT);
+    expect_ok(&x);
+    CHECK_EQ(wrong_elements(&t, &x, 1), 0);
+    machine_close(&x);
+}
+
+static void a_multiplication_takes_its_time(void)
+{
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 256, .a_span = 128, .b_span = 128 };
+    struct machine x = try_with(&t, GO "mov.u32 %r50, %clock;\n", WAIT "mov.u32 %r51, %clock; sub.u32 d0, %r51, %r50;\n");
+    expect_ok(&x);
+    CHECK(word(x.a, 0) >= 129 && word(x.a, 0) < 400);
+    machine_close(&x);
+}
+
+/* What nobody waited for is not there: poison. */
+static void a_missing_wait_sees_poison(void)
+{
+    static const char *const instead[] = { "", "wgmma.commit_group.sync.aligned;\n",
+                                           "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;\n" };
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 };
+    for (int i = 0; i < 3; i++) {
+        struct machine x = try_with(&t, GO, instead[i]);
+        expect_ok(&x);
+        CHECK_EQ(word(x.a, 32 * 100), 0xffffffff);              /* of the last warp, which cannot run ahead */
+        machine_close(&x);
+    }
+}
+
+/* ---- misuse */
+
+static void expect_fault(const struct trial *t, const char *before, const char *after, enum fault_id fault, const char *says)
+{
+    struct machine x = try_with(t, before, after);
+    CHECK_EQ(x.fault, fault);
+    expect_said(&x, says);
+    machine_close(&x);
+}
+
+static void misuse_is_named(void)
+{
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 }, rs = t;
+    rs.rs = true;
+    expect_fault(&t, "", WAIT, FAULT_WGMMA, "no wgmma.fence was executed");
+    expect_fault(&t, GO, "mov.b32 d3, 0;" WAIT, FAULT_WGMMA, "accumulator register 3 was written");
+    expect_fault(&rs, GO, "mov.b32 a2, 0;" WAIT, FAULT_WGMMA, "register 2 of A was written");
+    expect_fault(&t, GO "add.u64 %rd31, %rd31, 8;", WAIT, FAULT_BAD_OPERAND, "1 rows behind one");
+    expect_fault(&t, GO "add.u64 %rd32, %rd32, 7;", WAIT, FAULT_BAD_OPERAND, "run past the row's end");
+    expect_fault(&t, GO "add.u64 %rd32, %rd32, 2048;", WAIT, FAULT_OUT_OF_BOUNDS, "the tile of B");
+    expect_fault(&t, GO "or.b64 %rd32, %rd32, 0x2000000000000;", WAIT, FAULT_BAD_OPERAND, "base offset 1");
+    expect_fault(&t, GO "or.b64 %rd31, %rd31, 0x100000000000000;", WAIT, FAULT_BAD_OPERAND, "must be zero");
+    expect_fault(&t, GO "setp.lt.u32 %p3, %r1, 64; @%p3 add.u64 %rd32, %rd32, 2;", WAIT, FAULT_BAD_OPERAND, "in another warp");
+    expect_fault(&t, GO "setp.eq.u32 %p3, %r1, 5; @%p3 add.u64 %rd32, %rd32, 2;", WAIT, FAULT_BAD_OPERAND, "differs between lanes");
+    expect_fault(&t, GO "setp.lt.u32 keep, %r1, 5;", WAIT, FAULT_BAD_OPERAND, "scale-d is true in lanes");
+    expect_fault(&t, GO "setp.lt.u32 keep, %r1, 32;", WAIT, FAULT_BAD_OPERAND, "not so in another warp");
+    expect_fault(&t, GO "setp.lt.u32 %p3, %r1, 32; @%p3 bra skip;", "skip:" WAIT, FAULT_HANG, "wgmma.wait_group 0");
+}
+
+static void new_accumulators_need_a_fence(void)
+{
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 };
+    static const struct { const char *between; enum fault_id fault; } rows[] = {
+        { "mov.b32 d7, 0;" GO, FAULT_NONE }, { "", FAULT_NONE }, { "mov.b32 d7, 0;", FAULT_WGMMA },
+    };
+    for (int i = 0; i < 3; i++) {
+        char *at = say_to(write_prologue(text, &t), GO);
+        at = say_to(write_mma(at, &t), WAIT "%s", rows[i].between);
+        at = say_to(write_mma(at, &t), WAIT);
+        write_results(at, &t);
+        struct machine x = run_text(&t, text);
+        CHECK_EQ(x.fault, rows[i].fault);
+        machine_close(&x);
+    }
+}
+
+static void a_small_cta_has_no_warpgroup(void)
+{
+    struct machine x = machine("", "wgmma.fence.sync.aligned;");
+    run(&x, 1, 96, 0);
+    CHECK_EQ(x.fault, FAULT_NOT_CONVERGED);
+    expect_said(&x, "four consecutive warps");
+    machine_close(&x);
+}
+
+static void other_forms_are_refused(void)
+{
+#define OP "wgmma.mma_async.sync.aligned."
+#define F4 "{%f0, %f1, %f2, %f3}"
+#define R4 "{%r10, %r11, %r12, %r13}"
+    static const char *const refused[] = {
+        OP "m64n12k16.f32.f16.f16 " F4 ", %rd0, %rd1, %p0, 1, 1, 0, 0;",       OP "m64n8k16.f32.f16.bf16 " F4 ", %rd0, %rd1, %p0, 1, 1, 0, 0;",
+        OP "m64n8k16.f32.f16.f16 {%f0, %f1}, %rd0, %rd1, %p0, 1, 1, 0, 0;",     OP "m64n8k16.f32.f16.f16 " F4 ", %rd0, %rd1, %p0, 1, 2, 0, 0;",
+        OP "m64n8k16.f32.f16.f16 " F4 ", %rd0, %rd1, %p0, 1, 1;",              OP "m64n8k8.f32.tf32.tf32 " F4 ", %rd0, %rd1, %p0, 1, 1, 0, 0;",
+        OP "m64n8k16.f32.f16.f16 " F4 ", %rd0, %rd1, %p0, 1, 1, %r10, 0;",     OP "m64n8k16.f32.f16.f16 " F4 ", " R4 ", %rd1, %p0, 1, 1, 0, 0;",
+        OP "m64n8k16.s32.s8.s8 " R4 ", %rd0, %rd1, %p0;",                      OP "m64n8k256.s32.b1.b1.xor.popc " R4 ", %rd0, %rd1, %p0;",
+        OP "m64n8k8.f16.tf32.tf32 {%r10, %r11}, %rd0, %rd1, %p0, 1, 1;",       "wgmma.wait_group.sync.aligned %r10;",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 " F4 ", %rd0, %rd1, %r10, 0, %p0, 1, 1, 0, 0;",
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        struct machine x = machine_for("h200", "sm_90a", "", refused[i]);
+        CHECK(!x.m);
+        machine_close(&x);
+    }
+    struct machine x = machine_for("h200", "sm_90a", "", OP "m64n8k16.f32.f16.f16 " F4 ", %rd0, %rd1, 1, 1, 1, 0, 0;");
+    CHECK_STR(x.said, "");
+    machine_close(&x);
+}
+
+TESTS({ addresses_are_those_of_the_figures, "descriptors: addresses are those of the ISA's figures" },
+      { every_type_multiplies, "every type multiplies, from shared memory and from registers" },
+      { every_n_multiplies, "every n multiplies" },
+      { every_layout_is_read, "every swizzle in both majors is read" },
+      { immediates_negate, "immediates negate A and B" },
+      { a_single_one_reaches_its_row_and_column, "a wrong product is noticed" },
+      { a_chain_adds_up, "a chain of multiplications adds up" },
+      { warps_may_come_at_different_times, "the four warps may come at different times" },
+      { a_multiplication_takes_its_time, "a multiplication takes its time" },
+      { a_missing_wait_sees_poison, "a missing wait sees poison" },
+      { misuse_is_named, "misuse is named" },
+      { new_accumulators_need_a_fence, "new accumulators need a fence" },
+      { a_small_cta_has_no_warpgroup, "a small CTA has no warpgroup" },
+      { other_forms_are_refused, "forms that do not exist are refused" })

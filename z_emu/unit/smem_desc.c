@@ -1,0 +1,83 @@
+/* smem_desc.c: shared-memory matrix descriptors; see smem_desc.h. */
+#include "smem_desc.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static uint32_t field(uint64_t bits, int at) { return (uint32_t)(bits >> at & 0x3fff) << 4; }
+
+struct smem_desc smem_desc_wgmma(uint64_t bits)
+{
+    static const uint8_t span[4] = { 0, 128, 64, 32 };
+    return (struct smem_desc){ .start = field(bits, 0), .lbo = field(bits, 16), .sbo = field(bits, 32),
+                               .span = span[bits >> 62], .base_offset = (uint32_t)(bits >> 49 & 7) };
+}
+
+/* Chunks along the tile's contiguous direction, and rows of them across. */
+static uint32_t along_bytes(const struct smem_tile *t) { return (t->mn_major ? t->rows : t->k) * t->bytes; }
+static uint32_t across_rows(const struct smem_tile *t) { return t->mn_major ? t->k : t->rows; }
+
+const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const struct smem_tile *t, char *buf, size_t len)
+{
+    const uint64_t used = 0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 | 7ull << 49 | 3ull << 62;
+    uint32_t period = 8 * d->span, bytes = along_bytes(t), at = d->span ? d->start % d->span : 0;
+    if (bits & ~used)
+        snprintf(buf, len, "bits 0x%llx of it must be zero", (unsigned long long)(bits & ~used));
+    else if (d->base_offset)
+        snprintf(buf, len, "base offset %u: the emulator knows tiles that start on their swizzle's period only", d->base_offset);
+    else if (d->span && d->start % period / d->span)
+        snprintf(buf, len, "with the %u-byte swizzle the tile's rows start at a multiple of %u; 0x%x is %u rows behind one",
+                 d->span, period, d->start, d->start % period / d->span);
+    else if (d->span && at + (bytes < d->span ? bytes : d->span) > d->span)
+        snprintf(buf, len, "from 0x%x, byte %u of a row of %u, %u bytes run past the row's end", d->start, at, d->span, bytes);
+    else
+        return NULL;
+    return buf;
+}
+
+struct smem_extent smem_extent(const struct smem_desc *d, const struct smem_tile *t)
+{
+    struct smem_extent e = { UINT32_MAX, 0 };
+    for (uint32_t r = 0; r < across_rows(t); r++)
+        for (uint32_t b = 0; b < along_bytes(t); b += SMEM_CHUNK) {
+            uint32_t a = smem_chunk(d, t->mn_major, r, b);
+            e.lo = a < e.lo ? a : e.lo;
+            e.hi = a + SMEM_CHUNK > e.hi ? a + SMEM_CHUNK : e.hi;
+        }
+    return e;
+}
+
+static bool all_written(const uint8_t *shadow)
+{
+    uint64_t a, b;
+    memcpy(&a, shadow, 8);
+    memcpy(&b, shadow + 8, 8);
+    return (a & b) == 0x0101010101010101u;
+}
+
+/* 16 bytes of one k, to as many rows. */
+static void turn_chunk(const uint8_t *from, uint8_t *to, uint32_t bytes, uint32_t stride)
+{
+    for (uint32_t i = 0; i < SMEM_CHUNK; i += bytes, to += stride)
+        for (uint32_t j = 0; j < bytes; j++)
+            to[j] = from[i + j];
+}
+
+bool smem_gather(const struct smem_desc *d, const struct smem_tile *t, const uint8_t *smem, const uint8_t *shadow,
+                 uint8_t *to, uint32_t *unwritten)
+{
+    uint32_t stride = t->k * t->bytes, bytes = along_bytes(t);
+    for (uint32_t r = 0; r < across_rows(t); r++)
+        for (uint32_t b = 0; b < bytes; b += SMEM_CHUNK) {
+            uint32_t a = smem_chunk(d, t->mn_major, r, b);
+            if (!all_written(shadow + a)) {
+                *unwritten = a + (uint32_t)((const uint8_t *)memchr(shadow + a, 0, SMEM_CHUNK) - (shadow + a));
+                return false;
+            }
+            if (t->mn_major)
+                turn_chunk(smem + a, to + b / t->bytes * stride + r * t->bytes, t->bytes, stride);
+            else
+                memcpy(to + r * stride + b, smem + a, SMEM_CHUNK);
+        }
+    return true;
+}

@@ -1,0 +1,58 @@
+/* smem_desc.h: shared-memory matrix descriptors: where the elements of a matrix lie that a tensor core reads by itself.
+ *
+ * A descriptor names a tile by its start and two strides. The canonical layouts are made of core matrices (8 rows of
+ * 16 bytes), or of 8 rows as wide as the swizzle's span; the swizzle XORs bits of the absolute shared address.
+ * wgmma's descriptor is decoded here; tcgen05's has other bits and the same layouts. Pure functions throughout.
+ * Not modelled: base_offset, a tile that does not start on its swizzle's period: refused.
+ * PTX ISA: "Asynchronous Warpgroup Level Matrix Shared Memory Layout", "Matrix Descriptor Format". */
+#ifndef Z_EMU_SMEM_DESC_H
+#define Z_EMU_SMEM_DESC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct smem_desc {
+    uint32_t start;             /* byte address in shared memory */
+    uint32_t lbo, sbo;          /* leading and stride dimension byte offset */
+    uint32_t span;              /* of the swizzle: 128, 64, 32 bytes; 0: none */
+    uint32_t base_offset;
+};
+
+/* A tile of `rows` (rows of A, columns of B) by `k`, of elements of whole bytes; smaller ones count as bytes along k.
+ * mn_major: neighbours in memory differ in their row, else in their k. */
+struct smem_tile { uint32_t rows, k, bytes; bool mn_major; };
+
+enum { SMEM_CHUNK = 16 };       /* bytes that stay together in every layout */
+
+struct smem_desc smem_desc_wgmma(uint64_t bits);
+/* What is wrong with a descriptor for this tile, by itself, as a sentence in buf; NULL: nothing. `bits` as given. */
+const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const struct smem_tile *t, char *buf, size_t len);
+
+/* Address of the chunk that holds the 16 bytes from byte `along` on: of row `across` (K-major), of k `across` (MN-major). */
+static inline uint32_t smem_chunk(const struct smem_desc *d, bool mn_major, uint32_t across, uint32_t along)
+{
+    uint32_t wide = d->span ? d->span : SMEM_CHUNK;
+    uint32_t next8 = d->span || !mn_major ? d->sbo : d->lbo;    /* without a swizzle the two swap roles in MN-major */
+    uint32_t next_wide = d->span || !mn_major ? d->lbo : d->sbo;
+    uint32_t a = d->start + across / 8 * next8 + across % 8 * wide + along / wide * next_wide + along % wide;
+    return a ^ (a >> 3 & (d->span ? (d->span - 1) & 0x70 : 0));
+}
+
+/* Address of one element (its first byte). */
+static inline uint32_t smem_element(const struct smem_desc *d, const struct smem_tile *t, uint32_t row, uint32_t k)
+{
+    uint32_t across = t->mn_major ? k : row, along = (t->mn_major ? row : k) * t->bytes;
+    return smem_chunk(d, t->mn_major, across, along / SMEM_CHUNK * SMEM_CHUNK) + along % SMEM_CHUNK;
+}
+
+/* The tile's bytes, [lo, hi). */
+struct smem_extent { uint32_t lo, hi; };
+struct smem_extent smem_extent(const struct smem_desc *d, const struct smem_tile *t);
+
+/* Copies the tile to rows of k elements without gaps. `smem` and `shadow` are those of address 0; true when all its bytes
+ * have been written, else *unwritten is the address of one that has not. */
+bool smem_gather(const struct smem_desc *d, const struct smem_tile *t, const uint8_t *smem, const uint8_t *shadow,
+                 uint8_t *to, uint32_t *unwritten);
+
+#endif

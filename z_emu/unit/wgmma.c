@@ -1,0 +1,389 @@
+/* wgmma.c: wgmma.mma_async, fence, commit_group, wait_group: who issues a multiplication, and when it is done.
+ *
+ * Modelled: a warpgroup is four consecutive warps of a CTA from a multiple of four on; each issues for itself, and the
+ * multiplication starts when the fourth has. One runs at a time on an SM, max(n/2 + 1, n/4 + 17) cycles each, and is done
+ * some cycles later; shared memory is read and the accumulators are written then, all at once. Until then the
+ * accumulators' registers hold poison. Found and named: accumulators or registers of A written too early, a fence
+ * that was left out before the first multiplication or after new accumulators were put in, warps that disagree.
+ * Not modelled: proxies, so a missing fence.proxy.async shows nothing; sparse A (refused as unknown).
+ * PTX ISA: "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". */
+#include "wgmma.h"
+#include "mma.h"
+#include "../core/core.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALL_WARPS = (1 << WG_WARPS) - 1, LATENCY = 46 };         /* cycles from the last product to a wait that ends */
+
+static void *make(size_t bytes)
+{
+    void *p = calloc(1, bytes);
+    if (!p)
+        abort();
+    return p;
+}
+
+/* NULL after a fault: the warp is in no whole warpgroup. */
+static struct warpgroup *group_of(struct warp *w, const struct instr *in)
+{
+    struct cta *c = w->cta;
+    uint32_t first = w->id & ~(WG_WARPS - 1u), n = (c->nwarp + WG_WARPS - 1) / WG_WARPS;
+    if (first + WG_WARPS > c->nwarp) {
+        fault(w, in, -1, FAULT_NOT_CONVERGED, "a warpgroup is four consecutive warps; warp %u of a CTA of %u is in none", w->id, c->nwarp);
+        return NULL;
+    }
+    if (!c->warpgroups) {
+        c->warpgroups = make(n * sizeof *c->warpgroups);
+        for (uint32_t i = 0; i < n; i++)
+            c->warpgroups[i] = (struct warpgroup){ .cta = c, .first = i * WG_WARPS };
+    }
+    return &c->warpgroups[first / WG_WARPS];
+}
+
+static uint32_t rank_of(const struct warp *w) { return w->id % WG_WARPS; }
+
+static void drop(struct warpgroup *g, struct multiplication *m)
+{
+    for (uint32_t i = 0; i < WG_WARPS; i++)
+        if (m->frame[i])
+            frame_release(g->cta->sm, m->frame[i]);
+    if (m->acc && --m->acc->refs == 0 && m->acc != g->last)
+        free(m->acc);
+    free(m);
+}
+
+void wgmma_close(struct cta *c)
+{
+    for (uint32_t i = 0; c->warpgroups && i < c->nwarp / WG_WARPS; i++) {
+        struct warpgroup *g = &c->warpgroups[i];
+        for (struct multiplication *m = g->oldest, *next; m; m = next) {
+            next = m->next;
+            drop(g, m);
+        }
+        free(g->last);
+    }
+    free(c->warpgroups);
+    c->warpgroups = NULL;
+}
+
+/* ---------------------------------------------------------------- the end of a multiplication */
+
+static void kept_a(struct multiplication *m)
+{
+    for (uint32_t i = 0; i < WG_WARPS; i++)
+        for (uint32_t r = 0; r < WG_A_REGS; r++)
+            if (memcmp(m->a_regs[i][r], m->frame[i]->regs + m->in->opnd[WG_A].elem[r].row, sizeof m->a_regs[i][r])) {
+                fault(wg_warp(m->group, i), m->in, -1, FAULT_WGMMA, "register %u of A was written while the multiplication read it", r);
+                return;
+            }
+}
+
+static void write_back(struct multiplication *m)
+{
+    struct warpgroup *g = m->group;
+    uint32_t rank, reg;
+    if (!accumulator_store(m->acc, m, &rank, &reg))
+        fault(wg_warp(g, rank), m->in, -1, FAULT_WGMMA, "accumulator register %u was written while a multiplication owned it: "
+              "its group has not been waited for", reg);
+    m->acc->written = ++g->step;
+    if (g->last && g->last != m->acc && g->last->refs == 0)
+        free(g->last);
+    g->last = m->acc;
+}
+
+static void done(struct cta *c, void *arg, uint64_t now)
+{
+    struct multiplication *m = arg;
+    struct warpgroup *g = m->group;
+    if (!c->launch->fault && m->a_in_registers)
+        kept_a(m);
+    if (!c->launch->fault && wg_multiply(m) && m->acc->refs == 1)
+        write_back(m);
+    g->oldest = m->next;
+    if (!g->oldest)
+        g->newest = NULL;
+    drop(g, m);
+    split_wake(c, g, now);
+}
+
+/* ---------------------------------------------------------------- its start */
+
+/* Do the registers of D belong to this accumulator? */
+static bool same_registers(const struct accumulator *acc, const struct multiplication *m)
+{
+    const struct operand *d = &m->in->opnd[WG_D];
+    if (acc->n != m->in->shape_n || acc->type != m->in->type[0])
+        return false;
+    for (uint32_t i = 0; i < WG_WARPS; i++)
+        for (uint32_t r = 0; r < acc->regs; r++)
+            if (acc->row[i][r] != (uint32_t *)(m->frame[i]->regs + d->elem[r].row))
+                return false;
+    return true;
+}
+
+/* One in flight, or NULL. */
+static struct accumulator *flying(const struct multiplication *m)
+{
+    for (const struct multiplication *o = m->group->oldest; o != m; o = o->next)
+        if (o->acc && same_registers(o->acc, m))
+            return o->acc;
+    return NULL;
+}
+
+/* Accumulators that were touched since they were written back need a fence. */
+static bool is_fenced(struct multiplication *m)
+{
+    struct warpgroup *g = m->group;
+    const struct accumulator *last = g->last, *acc = m->acc;
+    for (uint32_t i = 0; last && i < WG_WARPS; i++)
+        if (g->fenced[i] < last->written && same_registers(last, m) &&
+            memcmp(last->f, acc->f, (size_t)acc->n * WG_M * sizeof acc->f[0]) != 0) {
+            fault(wg_warp(g, i), m->in, -1, FAULT_WGMMA, "the accumulators were written since the last multiplication, and no "
+                  "wgmma.fence stands between");
+            return false;
+        }
+    return true;
+}
+
+static uint64_t duration(const struct instr *in)
+{
+    uint32_t n = in->shape_n, most = n / 2 + 1, least = n / 4 + 17;
+    return most > least ? most : least;
+}
+
+static int start(struct multiplication *m, uint64_t now)
+{
+    struct warpgroup *g = m->group;
+    struct sm *sm = g->cta->sm;
+    m->acc = flying(m);
+    if (!m->acc) {
+        m->acc = make(sizeof *m->acc);
+        accumulator_load(m->acc, m);
+        m->acc->refs = 1;
+        if (!is_fenced(m))
+            return X_FAULT;
+    } else {
+        m->acc->refs++;
+    }
+    sm->tensor_free = (sm->tensor_free > now ? sm->tensor_free : now) + duration(m->in);
+    uint64_t end = sm->tensor_free + latency(g->cta, LATENCY);
+    g->last_end = end > g->last_end ? end : g->last_end;
+    event_at(g->cta, g->last_end, done, m);
+    return X_NEXT;
+}
+
+/* ---------------------------------------------------------------- issue */
+
+/* The first that this warp has not issued yet, or a new one. */
+static struct multiplication *next_of(struct warpgroup *g, const struct instr *in, uint32_t rank)
+{
+    struct multiplication *m = g->oldest;
+    while (m && m->arrived >> rank & 1)
+        m = m->next;
+    if (m)
+        return m;
+    m = make(sizeof *m);
+    m->group = g;
+    m->in = in;
+    m->a_in_registers = in->opnd[WG_A].kind == O_VEC;
+    if (g->newest)
+        g->newest->next = m;
+    else
+        g->oldest = m;
+    return g->newest = m;
+}
+
+static bool uniform(struct warp *w, const struct instr *in, int which, uint64_t *value)
+{
+    const uint64_t *row = ROW(w, &in->opnd[which], uint64_t);
+    for (int lane = 1; lane < WARP; lane++)
+        if (row[lane] != row[0]) {
+            fault(w, in, lane, FAULT_BAD_OPERAND, "the descriptor of %s differs between lanes", which == WG_A ? "A" : "B");
+            return false;
+        }
+    *value = row[0];
+    return true;
+}
+
+static bool check_descriptor(struct warp *w, const struct instr *in, bool b, uint64_t bits)
+{
+    struct smem_desc d = smem_desc_wgmma(bits);
+    struct smem_tile t = wg_tile(in, b);
+    uint32_t lo = gpu_device(w->cta->launch->gpu)->smem_reserved, hi = lo + w->cta->smem_bytes;
+    char buf[200];
+    const char *wrong = smem_desc_wrong(bits, &d, &t, buf, sizeof buf);
+    if (wrong) {
+        fault(w, in, -1, FAULT_BAD_OPERAND, "the descriptor of %s, 0x%llx: %s", b ? "B" : "A", (unsigned long long)bits, wrong);
+        return false;
+    }
+    struct smem_extent e = smem_extent(&d, &t);
+    if (e.lo >= lo && e.hi <= hi)
+        return true;
+    fault(w, in, -1, FAULT_OUT_OF_BOUNDS, "the tile of %s (start 0x%x, leading offset %u, stride offset %u, swizzle %u) covers 0x%x to 0x%x; "
+          "the CTA's shared memory is 0x%x to 0x%x", b ? "B" : "A", d.start, d.lbo, d.sbo, d.span, e.lo, e.hi, lo, hi);
+    return false;
+}
+
+/* scale-d must be the same in all lanes. */
+static bool read_scale(struct warp *w, const struct instr *in, bool *keep)
+{
+    const struct operand *o = &in->opnd[WG_SCALE];
+    uint32_t p = o->flags & O_NOT ? ~PRED(w, o) : PRED(w, o), live = warp_live(w);
+    *keep = p & live;
+    if ((p & live) == 0 || (p & live) == live)
+        return true;
+    fault(w, in, -1, FAULT_BAD_OPERAND, "scale-d is true in lanes 0x%08x only", p & live);
+    return false;
+}
+
+/* The first warp says what it is; the others must say the same. */
+static bool agree(struct warp *w, const struct instr *in, struct multiplication *m, uint64_t a, uint64_t b, bool keep)
+{
+    if (m->arrived == 0) {
+        m->a = a, m->b = b, m->keep = keep;
+        return (m->a_in_registers || check_descriptor(w, in, false, a)) && check_descriptor(w, in, true, b);
+    }
+    char place[128];
+    if (m->in != in)
+        fault(w, in, -1, FAULT_NOT_CONVERGED, "another warp of the warpgroup issued the wgmma at %s instead", source_place(m->in, place, sizeof place));
+    else if (m->a != a || m->b != b)
+        fault(w, in, -1, FAULT_BAD_OPERAND, "the descriptor of %s is 0x%llx, and 0x%llx in another warp of the warpgroup",
+              m->a != a ? "A" : "B", (unsigned long long)(m->a != a ? a : b), (unsigned long long)(m->a != a ? m->a : m->b));
+    else if (m->keep != keep)
+        fault(w, in, -1, FAULT_BAD_OPERAND, "scale-d is %s, and not so in another warp of the warpgroup", keep ? "true" : "false");
+    else
+        return true;
+    return false;
+}
+
+static void arrive(struct warp *w, struct multiplication *m, uint32_t rank)
+{
+    m->arrived |= 1u << rank;
+    m->commits[rank] = m->group->commits[rank];
+    m->frame[rank] = w->cur->frame;
+    m->frame[rank]->refs++;
+    for (uint32_t r = 0; m->a_in_registers && r < WG_A_REGS; r++)
+        memcpy(m->a_regs[rank][r], ROW(w, &m->in->opnd[WG_A].elem[r], uint32_t), sizeof m->a_regs[rank][r]);
+}
+
+static int mma_async(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    struct warpgroup *g = group_of(w, in);
+    uint32_t rank = rank_of(w);
+    uint64_t a = 0, b = 0;
+    bool keep;
+    (void)mask;
+    if (!g)
+        return X_FAULT;
+    if (!g->fenced[rank])
+        return fault(w, in, -1, FAULT_WGMMA, "no wgmma.fence was executed before the first multiplication");
+    struct multiplication *m = next_of(g, in, rank);
+    if ((!m->a_in_registers && in->opnd[WG_A].kind != O_VEC && !uniform(w, in, WG_A, &a)) || !uniform(w, in, WG_B, &b) ||
+        !read_scale(w, in, &keep) || !agree(w, in, m, a, b, keep))
+        return X_FAULT;
+    arrive(w, m, rank);
+    return m->arrived == ALL_WARPS ? start(m, w->now) : X_NEXT;
+}
+
+/* ---------------------------------------------------------------- fence, commit, wait */
+
+static int fence(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    struct warpgroup *g = group_of(w, in);
+    (void)mask;
+    if (!g)
+        return X_FAULT;
+    g->fenced[rank_of(w)] = ++g->step;
+    return X_NEXT;
+}
+
+static int commit(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    struct warpgroup *g = group_of(w, in);
+    (void)mask;
+    if (!g)
+        return X_FAULT;
+    g->commits[rank_of(w)]++;
+    return X_NEXT;
+}
+
+static int wait(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    struct warpgroup *g = group_of(w, in);
+    uint32_t rank = rank_of(w);
+    uint64_t keep = (uint64_t)in->opnd[0].imm;
+    (void)mask;
+    if (!g)
+        return X_FAULT;
+    const struct multiplication *m = g->oldest;         /* if any is to be waited for, the oldest is */
+    if (!m || !(m->arrived >> rank & 1) || m->commits[rank] + keep >= g->commits[rank])
+        return X_NEXT;
+    if (m->arrived == ALL_WARPS)
+        return split_sleep(w, g, NEVER, "wgmma.wait_group %u", (unsigned)keep);
+    return split_sleep(w, g, NEVER, "wgmma.wait_group %u: warps 0x%x of 4 have issued", (unsigned)keep, m->arrived);
+}
+
+exec_fn *pick_WGMMA_FENCE(struct instr *in) { (void)in; return fence; }
+exec_fn *pick_WGMMA_COMMIT(struct instr *in) { (void)in; return commit; }
+exec_fn *pick_WGMMA_WAIT(struct instr *in) { return in->opnd[0].flags & O_CONST && in->opnd[0].imm >= 0 ? wait : NULL; }
+
+/* ---------------------------------------------------------------- which forms there are */
+
+/* n: a multiple of 8; integers skip the odd ones above 24 and end at 224, single bits go on to 256. */
+static bool has_shape(const struct instr *in)
+{
+    uint32_t n = in->shape_n, bits = mma_bits(in->type[1]);
+    bool whole = in->type[0] != T_S32 || n <= 24 || n % 16 == 0;
+    uint32_t most = in->type[0] == T_S32 && bits == 8 ? 224 : WG_N;
+    return in->shape_m == WG_M && n >= 8 && n % 8 == 0 && n <= most && whole && in->shape_k * bits == WG_K_BYTES * 8;
+}
+
+static bool has_types(const struct instr *in)
+{
+    enum type d = in->type[0], a = in->type[1], b = in->type[2];
+    bool fp8 = a == T_E4M3 || a == T_E5M2;
+    if (d == T_S32)
+        return true;
+    if (d == T_F16 && a != T_F16 && !fp8)
+        return false;
+    return fp8 ? b == T_E4M3 || b == T_E5M2 : a == b;
+}
+
+static bool is_one_of(const struct operand *o, int64_t x, int64_t y)
+{
+    return o->flags & O_CONST && (o->imm == x || o->imm == y);
+}
+
+/* 16-bit types have imm-trans for what lies in shared memory, others have none; integers have no immediates. */
+static bool has_immediates(const struct instr *in, int trans)
+{
+    const struct operand *o = in->opnd;
+    bool half = mma_bits(in->type[1]) == 16;
+    if (!is_one_of(&o[WG_NEGATE_A], 1, -1) || !is_one_of(&o[WG_NEGATE_B], 1, -1))
+        return false;
+    for (int i = 0; i < trans; i++)
+        if (half ? !is_one_of(&o[WG_TRANS_A + i], 0, 1) : o[WG_TRANS_A + i].kind != O_NONE)
+            return false;
+    return true;
+}
+
+static exec_fn *pick(struct instr *in, bool registers)
+{
+    const struct operand *o = in->opnd;
+    bool vectors = o[WG_D].kind == O_VEC && o[WG_D].n == wg_registers(in) &&
+                   (registers ? o[WG_A].kind == O_VEC && o[WG_A].n == WG_A_REGS : o[WG_A].kind == O_REG);
+    if (!has_shape(in) || !has_types(in) || !vectors || o[WG_B].kind != O_REG || o[WG_SCALE].kind != O_REG)
+        return NULL;
+    for (uint32_t i = 0; i < o[WG_D].n; i++)
+        if (o[WG_D].elem[i].kind != O_REG || o[WG_D].elem[i].flags & O_CONST)
+            return NULL;
+    return mma_async;
+}
+
+exec_fn *pick_WGMMA(struct instr *in) { return has_immediates(in, 2) ? pick(in, false) : NULL; }
+exec_fn *pick_WGMMA_RS(struct instr *in) { return has_immediates(in, 1) ? pick(in, true) : NULL; }
+exec_fn *pick_WGMMA_INT(struct instr *in) { return pick(in, false); }
+exec_fn *pick_WGMMA_INT_RS(struct instr *in) { return pick(in, true); }
+exec_fn *pick_WGMMA_BIT(struct instr *in) { return pick(in, false); }
+exec_fn *pick_WGMMA_BIT_RS(struct instr *in) { return pick(in, true); }

@@ -1,0 +1,61 @@
+/* wgmma.h: what wgmma.c (who issues what, and when it is done) and wgmma_multiply.c (what it yields) share. */
+#ifndef Z_EMU_WGMMA_H
+#define Z_EMU_WGMMA_H
+
+#include "smem_desc.h"
+#include "../emu.h"
+
+enum { WG_WARPS = 4, WG_M = 64, WG_N = 256, WG_K_BYTES = 32, WG_A_REGS = 4 };
+
+/* The accumulators of the multiplications in flight on one set of registers. While there are any, the registers hold
+ * poison and the values are here: a chain of multiplications neither gathers nor scatters them in between. */
+struct accumulator {
+    uint32_t refs;              /* multiplications that have started and are not done */
+    uint64_t written;           /* when its registers were last written back, in steps of its warpgroup */
+    uint32_t n, regs;           /* columns; registers per lane */
+    enum type type;             /* T_F32, T_F16 (kept as floats), T_S32 */
+    uint32_t *row[WG_WARPS][WG_N / 2];
+    union { float f[WG_M * WG_N]; int32_t s[WG_M * WG_N]; };    /* rows of n */
+};
+
+struct multiplication {
+    struct multiplication *next;        /* the one issued after it */
+    struct warpgroup *group;
+    const struct instr *in;
+    uint32_t arrived;                   /* warps that have issued it */
+    bool keep;                          /* scale-d: D = A*B + D */
+    bool a_in_registers;
+    uint64_t a, b;                      /* descriptors */
+    uint64_t commits[WG_WARPS];         /* groups that the warp had committed before it */
+    struct frame *frame[WG_WARPS];
+    struct accumulator *acc;            /* from its start on */
+    uint32_t a_regs[WG_WARPS][WG_A_REGS][WARP];         /* as they were at issue */
+};
+
+struct warpgroup {
+    struct cta *cta;
+    uint32_t first;                     /* warp */
+    struct multiplication *oldest, *newest;
+    uint64_t commits[WG_WARPS];
+    uint64_t step;                      /* counts fences and write-backs */
+    uint64_t fenced[WG_WARPS];          /* step of the warp's last wgmma.fence; 0: none */
+    uint64_t last_end;
+    struct accumulator *last;           /* written back last, with what was written; NULL: none */
+};
+
+static inline struct warp *wg_warp(const struct warpgroup *g, uint32_t rank) { return &g->cta->warp[g->first + rank]; }
+
+/* The three operand orders of the table's rows, by place. */
+enum { WG_D, WG_A, WG_B, WG_SCALE, WG_NEGATE_A, WG_NEGATE_B, WG_TRANS_A, WG_TRANS_B };
+bool wg_transposed(const struct instr *in, bool b);
+struct smem_tile wg_tile(const struct instr *in, bool b);       /* of A or B in shared memory */
+uint32_t wg_registers(const struct instr *in);                  /* of D, per lane */
+
+/* The accumulators of `m`, taken out of the registers, which are poisoned. */
+void accumulator_load(struct accumulator *acc, struct multiplication *m);
+/* Back into the registers. Returns false, and where, when one was written meanwhile. */
+bool accumulator_store(struct accumulator *acc, struct multiplication *m, uint32_t *rank, uint32_t *reg);
+/* acc = A * B (+ acc). False after a fault was reported. */
+bool wg_multiply(struct multiplication *m);
+
+#endif
