@@ -213,7 +213,7 @@ static inline float half_of(double v)
     memcpy(&bits, &v, 8);
     top = (bits >> 52 & 0x7ff) - 1023;
     top = top > -14 ? top : -14;
-    int64_t magic_bits = (top + 42 + 1023) << 52 | 1ll << 51;
+    uint64_t magic_bits = (uint64_t)(top + 42 + 1023) << 52 | 1ull << 51;
     double magic;
     memcpy(&magic, &magic_bits, 8);
     float f = (float)(v + magic - magic);
