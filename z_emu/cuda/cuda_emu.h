@@ -348,7 +348,7 @@ bool moment_wait_locked(const struct moment *m);
 /* Between these the gpu stands still and its tables may change. */
 void pause_gpu_locked(void);
 void resume_gpu_locked(void);
-void dispatch_stop(void);       /* at exit: finishes what is queued */
+void dispatch_stop(void);       /* at exit: finishes what is queued, or gives up after a while and ends the program */
 extern _Thread_local bool in_host_function;
 
 /* ================================================================ graph.c, capture.c */

@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+enum { EXIT_SECONDS = 60 };     /* how long a program that ends is kept waiting for kernels that it did not wait for */
 enum { QUEUE_LIMIT = 4096 };    /* tasks; a program that queues more than that is running, not preparing */
 static const double LAUNCH_NS = 1240;           /* from one kernel's end to the next one's first instruction */
 
@@ -254,11 +256,20 @@ void dispatch_stop(void)
     ctx.stop = true;
     pthread_cond_broadcast(&ctx.changed);
     unlock();
-    if (up && !in_host_function)
-        pthread_join(thread, NULL);
-    ctx.dispatcher_up = ctx.stop = false;       /* a later destructor may still free its memory */
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += EXIT_SECONDS;
+    if (up && !in_host_function && pthread_timedjoin_np(thread, NULL, &until)) {
+        say("the program ends, and work that it did not wait for is still running after %d s: abandoned", EXIT_SECONDS);
+        _exit(1);
+    }
+    lock();
+    ctx.dispatcher_up = ctx.stop = false;       /* a later destructor may still queue something */
+    if (ctx.queued)
+        start_thread();
     if (ctx.gpu)
         syscall_flush(ctx.gpu);
+    unlock();
 }
 
 /* ---------------------------------------------------------------- what the host does */

@@ -73,9 +73,9 @@ struct image *image_register(const void *fatbin)
 /* At exit, or when a shared object is closed: what it still has queued runs first. */
 void image_unregister(struct image *im)
 {
+    dispatch_stop();
     lock();
     if (image_known(im)) {
-        wait_locked(NULL, ctx.sequence);
         pause_gpu_locked();
         registry_drop(im);
         image_free(im);
