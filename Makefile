@@ -109,9 +109,11 @@ $(main_rungs): %: %/run
 	@ln -sfn $@ $(call short,$@)
 $(foreach r,$(main_rungs),$(eval $(call short,$r): $r))
 
+# Linked under another name and renamed at the end: a build that was cut leaves no half a program behind.
 %/run: build/%/runpath build/%/main.o build/%/kernel.o
-	$(CC) -o $@ build/$*/main.o build/$*/kernel.o -L$(CUDA_LIB) -lcudart -ldl -lm -lpthread -lstdc++ \
+	$(CC) -o $@.part build/$*/main.o build/$*/kernel.o -L$(CUDA_LIB) -lcudart -ldl -lm -lpthread -lstdc++ \
 	    -Wl,--disable-new-dtags,-rpath,$$(cat build/$*/runpath)
+	@mv $@.part $@
 
 build/%/main.o: %/main.c build/toolkit | $(NVCC)
 	@mkdir -p $(@D)
@@ -162,7 +164,8 @@ $(emu_dir)/%.o: z_emu/%.c
 # by the version node of their toolkit; those of the driver have none.
 $(libcudart): $(emu_objects) $(emu_dir)/exports
 	@echo "  gcc -o $@"
-	$(Q)$(CC) $(EMU_FLAGS) -shared -o $@ -Wl,-soname,$(@F),--version-script,$(emu_dir)/exports,-z,defs $(emu_objects) -lm -ldl
+	$(Q)$(CC) $(EMU_FLAGS) -shared -o $@.part -Wl,-soname,$(@F),--version-script,$(emu_dir)/exports,-z,defs $(emu_objects) -lm -ldl
+	@mv $@.part $@
 	@ln -sf $(@F) $(emu_dir)/libcudart.so
 
 $(emu_dir)/exports: Makefile
@@ -172,7 +175,8 @@ $(emu_dir)/exports: Makefile
 # The driver's entry points live in the same library, so that both share one GPU: libcuda.so.1 only leads there.
 $(libcuda): $(libcudart)
 	@echo "  gcc -o $@"
-	$(Q)$(CC) -shared -o $@ -Wl,-soname,$(@F),-rpath,'$$ORIGIN',--no-as-needed $(libcudart)
+	$(Q)$(CC) -shared -o $@.part -Wl,-soname,$(@F),-rpath,'$$ORIGIN',--no-as-needed $(libcudart)
+	@mv $@.part $@
 	@ln -sf $(@F) $(emu_dir)/libcuda.so
 
 # The page that the instruction table yields, and the program that prints it (and any PTX file as it was parsed).

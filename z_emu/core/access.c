@@ -4,8 +4,8 @@
  * does not fit that pattern (lanes in different allocations, a fault to be reported) goes lane by lane
  * through mem_at(), which is slow, exact, and the only one that reports.
  *
- * Reads of what nothing wrote are found to the byte in global and shared memory. In local memory they pass:
- * compilers load a variable early and then drop what they loaded, and copy structs with their padding. */
+ * Reads of what nothing wrote are found to the byte in global and shared memory, but a vector load passes that finds
+ * some of its bytes written. In local memory all pass: compilers load a variable early and then drop it. */
 #include "core/memory.h"
 
 #if defined __AVX512F__ || defined __AVX2__
@@ -166,11 +166,26 @@ static uint64_t lane_at(const struct warp *w, uint32_t lane, enum space space, u
     return g->host + offset;
 }
 
-static bool lane_written(const struct region *g, uint64_t shadow, uint32_t size)
+/* Compilers copy structs by vectors, padding and all, so a vector load may find bytes that nothing wrote as long as there
+ * are others; they read as poison. */
+static bool copied_with_padding(const struct instr *in, uint64_t at, uint64_t shadow, uint32_t size)
+{
+    const uint8_t *written = (const uint8_t *)(uintptr_t)shadow;
+    if (in->op != OP_LD || in->vec < 2 || !memchr(written, 1, size))
+        return false;
+    for (uint32_t i = 0; i < size; i++)
+        if (!written[i])
+            ((uint8_t *)(uintptr_t)at)[i] = POISON;
+    return true;
+}
+
+static bool lane_written(const struct instr *in, const struct region *g, uint64_t at, uint64_t shadow, uint32_t size)
 {
     if (!shadow || g->stride || run_written(shadow, size))
         return true;
-    return g->alloc && __atomic_load_n(&g->alloc->all_init, __ATOMIC_ACQUIRE);
+    if (g->alloc && __atomic_load_n(&g->alloc->all_init, __ATOMIC_ACQUIRE))
+        return true;
+    return copied_with_padding(in, at, shadow, size);
 }
 
 uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space space, uint64_t addr, uint32_t size,
@@ -183,7 +198,7 @@ uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space spa
         report_access(w, in, lane, space, addr, size, align, how);
         return NULL;
     }
-    if ((how & A_READ) && !(how & A_ANY) && !lane_written(&g, shadow, size)) {
+    if ((how & A_READ) && !(how & A_ANY) && !lane_written(in, &g, at, shadow, size)) {
         report_unwritten(w, in, lane, space, addr, size, (const uint8_t *)(uintptr_t)shadow);
         return NULL;
     }
