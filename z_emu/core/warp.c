@@ -182,8 +182,12 @@ int run_split(struct warp *w, struct split *s, uint64_t limit)
             code = frame->func->code;
             continue;
         }
-        if (status == X_RETRY && w->cur == s)
-            s->pc = (uint32_t)(in - code);
+        if (status == X_RETRY) {                /* it counts when it is done */
+            executed -= (uint32_t)__builtin_popcount(mask);
+            issued--;
+            if (w->cur == s)
+                s->pc = (uint32_t)(in - code);
+        }
         break;
     } while (w->now < limit);
     w->executed += executed;
@@ -191,10 +195,12 @@ int run_split(struct warp *w, struct split *s, uint64_t limit)
     return status;
 }
 
-/* A split whose time has come; timed sleepers wake, waiters whose patience is over leave their join. */
+/* A split whose time has come: the one that has not run for longest, or as the seed has it. Timed sleepers wake,
+ * waiters whose patience is over leave their join. */
 static struct split *pick_split(struct warp *w, bool *others)
 {
     struct split *best = NULL, *next;
+    uint64_t *random = &w->cta->sm->random;
     *others = false;
     for (struct split *s = w->splits; s; s = next) {
         next = s->next;
@@ -208,8 +214,11 @@ static struct split *pick_split(struct warp *w, bool *others)
             best = s;
         else if (s->pc == best->pc && s->frame == best->frame)
             split_merge(w, best, s);
-        else
+        else {
             *others = true;
+            if (*random && random_next(random) & 1)
+                best = s;
+        }
     }
     return best;
 }
