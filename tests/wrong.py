@@ -67,6 +67,7 @@ MISTAKES = {
         ('no_wait_for_the_copies', r'cp_async_wait_group<STAGES - 2>\(\);', '', '-m 200 -n 136 -k 720'),
         ('copies_not_committed', r'cp_async_commit_group\(\);\n    }\n\n    acc', '}\n\n    acc', '-m 200 -n 136 -k 720'),
         ('stage_overwritten_while_read', r'free_stage = STAGES - 1', 'free_stage = 1', '-m 200 -n 136 -k 720'),
+        ('sums_not_zeroed', r'accumulators acc = {};', 'accumulators acc;', '-m 200 -n 136 -k 72'),
         ('wide_load_where_not_aligned', r'k % CHUNK != 0', 'k % 2 != 0', '-m 200 -n 136 -k 70'),
         ('rows_of_fragment_swapped', r'c_row\(lane, e\)', 'c_row(lane, e ^ 2)', '-m 200 -n 136 -k 72'),
         ('fragments_of_b_swapped', r'a\[i\], b\[j\],', 'a[i], b[j ^ 1],', '-m 200 -n 136 -k 72'),

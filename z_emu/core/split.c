@@ -70,7 +70,7 @@ struct frame *frame_new(const struct cta *c, const struct func *f, struct frame 
         *at = fr->parent;
     else
         fr = frame_alloc(f);
-    memset(fr->regs, 0xa5, f->const_row);       /* junk: a register that nothing set shows */
+    memset(fr->regs, 0xff, f->const_row);       /* poison, NaN as a float: a register that nothing set shows */
     fr->parent = parent;
     fr->refs = 1;
     fr->local_base = local_base;
