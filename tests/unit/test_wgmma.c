@@ -104,6 +104,35 @@ static void a_single_one_reaches_its_row_and_column(void)
     machine_close(&x);
 }
 
+/* One row of A against one column of B by hand: 1 - 1 + 2^-small is that last term, if its bits are within those kept
+ * below the largest. Written over A and B in shared memory; all else is zero. */
+static uint32_t small_term(const struct number *x, const char *d, const char *one, const char *minus, const char *a, const char *b)
+{
+    struct trial t = { .d = d, .a = x, .b = x, .n = 8, .a_span = 0, .b_span = 0, .overwrite = true };
+    int step = x->bits / 8;
+    char lines[2000];
+    snprintf(lines, sizeof lines, "mov.u32 %%r30, 0; mov.u32 %%r31, s; shl.b32 %%r32, %%r1, 4; add.u32 %%r32, %%r32, %%r31;\n"
+             "st.shared.v4.u32 [%%r32], {%%r30, %%r30, %%r30, %%r30}; st.shared.v4.u32 [%%r32+8192], {%%r30, %%r30, %%r30, %%r30}; bar.sync 0;\n"
+             "mov.u16 %%h1, %s; mov.u16 %%h2, %s; mov.u16 %%h3, %s; mov.u16 %%h4, %s;\n"
+             "st.shared.b%d [s], %%h1; st.shared.b%d [s+%d], %%h2; st.shared.b%d [s+%d], %%h3;\n"
+             "st.shared.b%d [s+8192], %%h1; st.shared.b%d [s+%d], %%h1; st.shared.b%d [s+%d], %%h4; bar.sync 0;\n" GO,
+             one, minus, a, b, x->bits, x->bits, step, x->bits, 2 * step, x->bits, x->bits, B_AT + step, x->bits, B_AT + 2 * step);
+    struct machine m = try_with(&t, lines, WAIT);
+    expect_ok(&m);
+    uint32_t got = word(m.a, 0);
+    machine_close(&m);
+    return got;
+}
+
+/* 25 bits for 16-bit types, 13 for fp8: as measured. */
+static void terms_below_the_kept_bits_are_cut_off(void)
+{
+    CHECK_EQ(small_term(&F16, "f32", "0x3c00", "0xbc00", "0x0c00", "0x0800"), 0x33000000);      /* 2^-12 * 2^-13 */
+    CHECK_EQ(small_term(&F16, "f32", "0x3c00", "0xbc00", "0x0800", "0x0800"), 0);               /* 2^-26 */
+    CHECK_EQ(small_term(&E4M3, "f32", "0x38", "0xb8", "0x08", "0x04"), 0x39000000);             /* 2^-6 * 2^-7 */
+    CHECK_EQ(small_term(&E4M3, "f32", "0x38", "0xb8", "0x04", "0x04"), 0);                      /* 2^-14 */
+}
+
 /* ---- several at once */
 
 static void a_chain_adds_up(void)
@@ -237,6 +266,7 @@ TESTS({ addresses_are_those_of_the_figures, "descriptors: addresses are those of
       { every_layout_is_read, "every swizzle in both majors is read" },
       { immediates_negate, "immediates negate A and B" },
       { a_single_one_reaches_its_row_and_column, "a wrong product is noticed" },
+      { terms_below_the_kept_bits_are_cut_off, "terms below the kept bits are cut off" },
       { a_chain_adds_up, "a chain of multiplications adds up" },
       { warps_may_come_at_different_times, "the four warps may come at different times" },
       { a_multiplication_takes_its_time, "a multiplication takes its time" },
