@@ -1,6 +1,6 @@
 /* wgmma.c: wgmma.mma_async, fence, commit_group, wait_group: who issues a multiplication, and when it is done.
  *
- * Modelled: a warpgroup is four consecutive warps of a CTA from a multiple of four on; each issues for itself, and the
+ * Modelled: a warpgroup is four consecutive warps of a CTA from a multiple of four on; each issues for itself; the
  * multiplication starts when the fourth has. One runs at a time on an SM, max(n/2 + 1, n/4 + 17) cycles each, and is done
  * some cycles later; shared memory is read and the accumulators are written then, all at once. Until then the
  * accumulators' registers hold poison. Found and named: accumulators or registers of A written too early, a fence
@@ -30,7 +30,8 @@ static struct warpgroup *group_of(struct warp *w, const struct instr *in)
     struct cta *c = w->cta;
     uint32_t first = w->id & ~(WG_WARPS - 1u), n = (c->nwarp + WG_WARPS - 1) / WG_WARPS;
     if (first + WG_WARPS > c->nwarp) {
-        fault(w, in, -1, FAULT_NOT_CONVERGED, "a warpgroup is four consecutive warps; warp %u of a CTA of %u is in none", w->id, c->nwarp);
+        fault(w, in, -1, FAULT_NOT_CONVERGED, "a warpgroup is four consecutive warps; warp %u of a CTA of %u is in none",
+              w->id, c->nwarp);
         return NULL;
     }
     if (!c->warpgroups) {
@@ -69,23 +70,27 @@ void wgmma_close(struct cta *c)
 
 /* ---------------------------------------------------------------- the end of a multiplication */
 
-static void kept_a(struct multiplication *m)
+/* Registers of A belong to the multiplication until it is done. */
+static void check_a(struct multiplication *m)
 {
     for (uint32_t i = 0; i < WG_WARPS; i++)
-        for (uint32_t r = 0; r < WG_A_REGS; r++)
-            if (memcmp(m->a_regs[i][r], m->frame[i]->regs + m->in->opnd[WG_A].elem[r].row, sizeof m->a_regs[i][r])) {
-                fault(wg_warp(m->group, i), m->in, -1, FAULT_WGMMA, "register %u of A was written while the multiplication read it", r);
-                return;
-            }
+        for (uint32_t r = 0; r < WG_A_REGS; r++) {
+            const uint8_t *row = m->frame[i]->regs + m->in->opnd[WG_A].elem[r].row;
+            if (memcmp(m->a_regs[i][r], row, sizeof m->a_regs[i][r]) == 0)
+                continue;
+            fault(wg_warp(m->group, i), m->in, -1, FAULT_WGMMA,
+                  "register %u of A was written while the multiplication read it", r);
+            return;
+        }
 }
 
 static void write_back(struct multiplication *m)
 {
     struct warpgroup *g = m->group;
     uint32_t rank, reg;
-    if (!accumulator_store(m->acc, m, &rank, &reg))
-        fault(wg_warp(g, rank), m->in, -1, FAULT_WGMMA, "accumulator register %u was written while a multiplication owned it: "
-              "its group has not been waited for", reg);
+    if (!accumulator_store(m->acc, &rank, &reg))
+        fault(wg_warp(g, rank), m->in, -1, FAULT_WGMMA, "accumulator register %u was written while a multiplication "
+              "owned it: its group has not been waited for", reg);
     m->acc->written = ++g->step;
     if (g->last && g->last != m->acc && g->last->refs == 0)
         free(g->last);
@@ -97,7 +102,7 @@ static void done(struct cta *c, void *arg, uint64_t now)
     struct multiplication *m = arg;
     struct warpgroup *g = m->group;
     if (!c->launch->fault && m->a_in_registers)
-        kept_a(m);
+        check_a(m);
     if (!c->launch->fault && wg_multiply(m) && m->acc->refs == 1)
         write_back(m);
     g->oldest = m->next;
@@ -139,8 +144,8 @@ static bool is_fenced(struct multiplication *m)
     for (uint32_t i = 0; last && i < WG_WARPS; i++)
         if (g->fenced[i] < last->written && same_registers(last, m) &&
             memcmp(last->f, acc->f, (size_t)acc->n * WG_M * sizeof acc->f[0]) != 0) {
-            fault(wg_warp(g, i), m->in, -1, FAULT_WGMMA, "the accumulators were written since the last multiplication, and no "
-                  "wgmma.fence stands between");
+            fault(wg_warp(g, i), m->in, -1, FAULT_WGMMA, "the accumulators were written since the last multiplication, "
+                  "and no wgmma.fence stands between");
             return false;
         }
     return true;
@@ -214,14 +219,15 @@ static bool check_descriptor(struct warp *w, const struct instr *in, bool b, uin
     char buf[200];
     const char *wrong = smem_desc_wrong(bits, &d, &t, buf, sizeof buf);
     if (wrong) {
-        fault(w, in, -1, FAULT_BAD_OPERAND, "the descriptor of %s, 0x%llx: %s", b ? "B" : "A", (unsigned long long)bits, wrong);
+        fault(w, in, -1, FAULT_BAD_OPERAND, "the descriptor of %s, 0x%llx: %s", b ? "B" : "A",
+              (unsigned long long)bits, wrong);
         return false;
     }
     struct smem_extent e = smem_extent(&d, &t);
     if (e.lo >= lo && e.hi <= hi)
         return true;
-    fault(w, in, -1, FAULT_OUT_OF_BOUNDS, "the tile of %s (start 0x%x, leading offset %u, stride offset %u, swizzle %u) covers 0x%x to 0x%x; "
-          "the CTA's shared memory is 0x%x to 0x%x", b ? "B" : "A", d.start, d.lbo, d.sbo, d.span, e.lo, e.hi, lo, hi);
+    fault(w, in, -1, FAULT_OUT_OF_BOUNDS, "the tile of %s (start 0x%x, leading offset %u, stride offset %u, swizzle %u) "
+          "covers 0x%x to 0x%x; the CTA's shared memory is 0x%x to 0x%x", b ? "B" : "A", d.start, d.lbo, d.sbo, d.span, e.lo, e.hi, lo, hi);
     return false;
 }
 
@@ -246,7 +252,8 @@ static bool agree(struct warp *w, const struct instr *in, struct multiplication 
     }
     char place[128];
     if (m->in != in)
-        fault(w, in, -1, FAULT_NOT_CONVERGED, "another warp of the warpgroup issued the wgmma at %s instead", source_place(m->in, place, sizeof place));
+        fault(w, in, -1, FAULT_NOT_CONVERGED, "another warp of the warpgroup issued the wgmma at %s instead",
+              source_place(m->in, place, sizeof place));
     else if (m->a != a || m->b != b)
         fault(w, in, -1, FAULT_BAD_OPERAND, "the descriptor of %s is 0x%llx, and 0x%llx in another warp of the warpgroup",
               m->a != a ? "A" : "B", (unsigned long long)(m->a != a ? a : b), (unsigned long long)(m->a != a ? m->a : m->b));

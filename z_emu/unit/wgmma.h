@@ -45,7 +45,7 @@ struct warpgroup {
 
 static inline struct warp *wg_warp(const struct warpgroup *g, uint32_t rank) { return &g->cta->warp[g->first + rank]; }
 
-/* The three operand orders of the table's rows, by place. */
+/* Operands of the table's rows. With A in registers there is no trans-a: trans-b is in its place. */
 enum { WG_D, WG_A, WG_B, WG_SCALE, WG_NEGATE_A, WG_NEGATE_B, WG_TRANS_A, WG_TRANS_B };
 bool wg_transposed(const struct instr *in, bool b);
 struct smem_tile wg_tile(const struct instr *in, bool b);       /* of A or B in shared memory */
@@ -53,8 +53,8 @@ uint32_t wg_registers(const struct instr *in);                  /* of D, per lan
 
 /* The accumulators of `m`, taken out of the registers, which are poisoned. */
 void accumulator_load(struct accumulator *acc, struct multiplication *m);
-/* Back into the registers. Returns false, and where, when one was written meanwhile. */
-bool accumulator_store(struct accumulator *acc, struct multiplication *m, uint32_t *rank, uint32_t *reg);
+/* Back into the registers. False when one was written meanwhile, and which. */
+bool accumulator_store(struct accumulator *acc, uint32_t *rank, uint32_t *reg);
 /* acc = A * B (+ acc). False after a fault was reported. */
 bool wg_multiply(struct multiplication *m);
 

@@ -66,9 +66,8 @@ static bool is_poison(const uint32_t *row)
     return all == poison;
 }
 
-bool accumulator_store(struct accumulator *acc, struct multiplication *m, uint32_t *rank, uint32_t *reg)
+bool accumulator_store(struct accumulator *acc, uint32_t *rank, uint32_t *reg)
 {
-    (void)m;
     for (*rank = 0; *rank < WG_WARPS; ++*rank)
         for (*reg = 0; *reg < acc->regs; ++*reg) {
             uint32_t *row = acc->row[*rank][*reg];
