@@ -410,6 +410,7 @@ struct warp {
     uint32_t cluster_arrived;   /* lanes that have arrived at barrier.cluster, whose phase is not complete */
     uint32_t cluster_passed;    /* lanes that have arrived, and not yet waited since it completed */
     struct cp_async *cp_async;  /* copies in flight (core/cp_async.c); NULL until the first */
+    struct bulk *bulk;          /* bulk stores in flight (unit/bulk.c); NULL until the first */
 };
 #define ROW(w, o, T) ((T *)((w)->regs + (o)->row))
 #define PRED(w, o) (*(uint32_t *)((w)->regs + (o)->row))
@@ -529,6 +530,7 @@ uint64_t cp_async_done(const struct warp *w, uint32_t lanes);
 void cp_async_close(struct warp *w);        /* when the CTA's memory goes */
 
 void wgmma_close(struct cta *c);             /* when the CTA's memory goes */
+void bulk_close(struct warp *w);             /* the same for its bulk stores */
 
 /* ---- numerics shared by mma, wgmma and tcgen05 (unit/mma_math.c, unit/mma_tile.c) */
 
