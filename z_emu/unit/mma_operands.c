@@ -27,55 +27,84 @@ int mma_registers(struct warp *w, const struct operand *o, uint32_t **reg, int m
 }
 
 /* Products may be added in any order, so k is numbered as suits the registers: four quads side by side for each
- * element of each register, in the order in which the steps take them. */
-static int product_place(const struct mma_chain *c, int part, int element, int parts, int per)
+ * element of each register, in the order in which the steps take them. There are at most two steps. */
+static inline int product_place(const struct mma_chain *c, int part, int element, int parts, int per)
 {
-    int n = part * per + element;
-    if (c->by_element) {
-        int half = per / 2;
-        n = element / half * (parts * half) + part * half + element % half;
-    }
-    return 4 * n;
+    int half = per / 2;
+    if (!c->by_element)
+        return 4 * (part * per + element);
+    return element < half ? 4 * (part * half + element) : 4 * (parts * half + part * half + element - half);
 }
 
-/* …and with each step padded. Steps are whole multiples of four. */
-static int padded_place(const struct mma_chain *c, int place)
+/* Row or column of the first of the four, where each step is padded. */
+static inline int padded_place(const struct mma_chain *c, int place)
 {
-    return place / c->how.step * c->padded + place % c->how.step;
+    return place < c->how.step ? place : place - c->how.step + c->padded;
 }
 
-/* Rows 8 * half… of A: one element of a register, all lanes. */
-static inline void scatter_a(const float *restrict lanes, float (*restrict y)[LANES], int half)
+/* lane = 4 * group + quad  <->  [quad][group]: by itself, so that it becomes shuffles. */
+static inline void turn(const float *restrict lanes, float (*restrict turned)[8])
 {
     for (int group = 0; group < 8; group++)
         for (int quad = 0; quad < 4; quad++)
-            y[quad][8 * half + group] = lanes[4 * group + quad];
+            turned[quad][group] = lanes[4 * group + quad];
+}
+
+static inline void turn_back(const float (*restrict turned)[8], float *restrict lanes)
+{
+    for (int group = 0; group < 8; group++)
+        for (int quad = 0; quad < 4; quad++)
+            lanes[4 * group + quad] = turned[quad][group];
+}
+
+/* One element of a register, all lanes, to rows 8 * half… of A: k, k + 1… for the quads. */
+static inline void scatter_a(const float *lanes, float (*y)[LANES], int half)
+{
+    float turned[4][8];
+    turn(lanes, turned);
+    for (int quad = 0; quad < 4; quad++)
+        memcpy(y[quad] + 8 * half, turned[quad], sizeof turned[quad]);
+}
+
+/* Elements in a register, and registers along k. */
+struct cut { int per, parts; };
+
+static struct cut cut_of(enum type t, int k)
+{
+    int log = __builtin_ctz(mma_bits(t));       /* 4 to 32: all powers of two */
+    return (struct cut){ 32 >> log, k >> (5 - log + 2) };
 }
 
 void mma_load_a(uint32_t *const *reg, enum type t, int m, int k, const struct mma_chain *chain, struct mma_matrices *to)
 {
     float lanes[8][WARP];
-    int per = 32 / (int)mma_bits(t), halves = m / 8, parts = k / (4 * per);
+    struct cut s = cut_of(t, k);
+    int halves = m == 16 ? 2 : 1;
     if (halves == 1 || chain->padded != chain->how.step)
         memset(to->y, 0, (size_t)(chain->steps * chain->padded) * sizeof to->y[0]);
-    for (int r = 0; r < halves * parts; r++) {
-        mma_decode_row(t, reg[r], lanes);
-        for (int e = 0; e < per; e++)
-            scatter_a(lanes[e], to->y + padded_place(chain, product_place(chain, r / halves, e, parts, per)), r % halves);
-    }
+    for (int part = 0; part < s.parts; part++)
+        for (int half = 0; half < halves; half++) {
+            mma_decode_row(t, *reg++, lanes);
+            for (int e = 0; e < s.per; e++) {
+                int place = product_place(chain, part, e, s.parts, s.per);
+                scatter_a(lanes[e], to->y + padded_place(chain, place), half);
+            }
+        }
 }
 
 void mma_load_b(uint32_t *const *reg, enum type t, int k, const struct mma_chain *chain, struct mma_matrices *to)
 {
     float lanes[8][WARP];
-    int per = 32 / (int)mma_bits(t), parts = k / (4 * per), wide = chain->padded;
+    struct cut s = cut_of(t, k);
+    int wide = chain->padded;
     if (wide != chain->how.step)
         memset(to->x, 0, (size_t)(chain->steps * 8 * wide) * sizeof to->x[0]);
-    for (int part = 0; part < parts; part++) {
+    for (int part = 0; part < s.parts; part++) {
         mma_decode_row(t, reg[part], lanes);
-        for (int e = 0; e < per; e++) {
-            int place = product_place(chain, part, e, parts, per), step = place / chain->how.step;
-            float *x = to->x + step * 8 * wide + place % chain->how.step;
+        for (int e = 0; e < s.per; e++) {
+            int place = product_place(chain, part, e, s.parts, s.per);
+            bool second = place >= chain->how.step;
+            float *x = to->x + (second ? 8 * wide + place - chain->how.step : place);
             for (int n = 0; n < 8; n++)
                 memcpy(x + n * wide, lanes[e] + 4 * n, 4 * sizeof *x);
         }
@@ -83,18 +112,20 @@ void mma_load_b(uint32_t *const *reg, enum type t, int k, const struct mma_chain
 }
 
 /* C and D: columns 2 * quad + odd. */
-static inline void scatter_c(const float *restrict lanes, float (*restrict c)[LANES], int half, int odd)
+static inline void scatter_c(const float *lanes, float (*c)[LANES], int half, int odd)
 {
-    for (int group = 0; group < 8; group++)
-        for (int quad = 0; quad < 4; quad++)
-            c[2 * quad + odd][8 * half + group] = lanes[4 * group + quad];
+    float turned[4][8];
+    turn(lanes, turned);
+    for (int quad = 0; quad < 4; quad++)
+        memcpy(c[2 * quad + odd] + 8 * half, turned[quad], sizeof turned[quad]);
 }
 
-static inline void gather_d(float *restrict lanes, const float (*restrict d)[LANES], int half, int odd)
+static inline void gather_d(float *lanes, const float (*d)[LANES], int half, int odd)
 {
-    for (int group = 0; group < 8; group++)
-        for (int quad = 0; quad < 4; quad++)
-            lanes[4 * group + quad] = d[2 * quad + odd][8 * half + group];
+    float turned[4][8];
+    for (int quad = 0; quad < 4; quad++)
+        memcpy(turned[quad], d[2 * quad + odd] + 8 * half, sizeof turned[quad]);
+    turn_back(turned, lanes);
 }
 
 void mma_load_c(uint32_t *const *reg, enum type t, int m, struct mma_matrices *to)
