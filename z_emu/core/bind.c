@@ -73,8 +73,8 @@ static bool place_variable(struct gpu *g, const struct module *m, struct symbol 
         snprintf(err, errlen, "%s: nothing defines the extern variable %s", m->name, v->name);
         return false;
     }
-    snprintf(what, sizeof what, "%s %s", v->space == SP_CONST ? "__constant__" : v->managed ? "__managed__" : "__device__",
-             plain_name(v->name, name, sizeof name));
+    const char *kind = v->space == SP_CONST ? "__constant__" : v->managed ? "__managed__" : "__device__";
+    snprintf(what, sizeof what, "%s %s", kind, plain_name(v->name, name, sizeof name));
     size_t size = v->size ? v->size : 1;
     struct alloc *a = v->managed ? mem_alloc_host(g, size, what) : mem_alloc(g, size, what);
     if (!a || !mem_fill(g, a->addr, 0, 1, size)) {          /* without an initialiser it is zero */

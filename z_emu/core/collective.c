@@ -20,14 +20,16 @@ static uint32_t same_members(const uint32_t *row, uint32_t mask)
 
 /* Brings the group of the first lane together: then *mask is that group, *members its live members, and X_NEXT
  * is returned. Otherwise return what it returns. Lanes of other groups execute the instruction by themselves. */
-static int come_together(struct warp *w, const struct instr *in, const struct operand *o, uint32_t *mask, uint32_t *members)
+static int come_together(struct warp *w, const struct instr *in, const struct operand *o, uint32_t *mask,
+                         uint32_t *members)
 {
     const uint32_t *row = ROW(w, o, uint32_t);
     uint32_t same = o->flags & O_CONST ? *mask : same_members(row, *mask);
     *members = row[__builtin_ctz(*mask)];
     uint32_t outside = same & ~*members;
     if (outside)
-        return fault(w, in, __builtin_ctz(outside), FAULT_BAD_OPERAND, "this lane is not in its own member mask 0x%08x", *members);
+        return fault(w, in, __builtin_ctz(outside), FAULT_BAD_OPERAND, "this lane is not in its own member mask 0x%08x",
+                     *members);
     if (same != *mask) {
         uint32_t here = (uint32_t)(in - in->func->code);
         split_goto(w, split_divide(w, *mask & ~same, here + 1), here);
@@ -214,9 +216,13 @@ static int exec_redux_f32(struct warp *w, const struct instr *in, uint32_t mask)
 
 exec_fn *pick_REDUX(struct instr *in)
 {
-    bool is_signed = in->type[0] == T_S32, b32 = in->type[0] == T_B32, min = has_mod(in, M_min), max = has_mod(in, M_max);
+    bool is_signed = in->type[0] == T_S32, b32 = in->type[0] == T_B32, min = has_mod(in, M_min),
+         max = has_mod(in, M_max);
     if (has_mod(in, M_op_and) || has_mod(in, M_op_or) || has_mod(in, M_op_xor))
-        return !b32 ? NULL : has_mod(in, M_op_and) ? exec_redux_and : has_mod(in, M_op_or) ? exec_redux_or : exec_redux_xor;
+        return !b32                    ? NULL
+               : has_mod(in, M_op_and) ? exec_redux_and
+               : has_mod(in, M_op_or)  ? exec_redux_or
+                                       : exec_redux_xor;
     if (in->type[0] == T_F32)
         return (min || max) && target_has("100a 100f", in->func->module->target, in->func->module->target_suffix)
                    ? exec_redux_f32 : NULL;

@@ -83,15 +83,17 @@ static int enter(struct warp *w, const struct instr *in, const struct func *f)
     struct frame *caller = s->frame;
     uint32_t base = frame_end(caller);
     char name[256];
-    uint32_t need = f->local_bytes > 16 ? f->local_bytes : 16;      /* a chain of calls ends even when no frame needs memory */
+    uint32_t need = f->local_bytes > 16 ? f->local_bytes : 16;      /* at least something: recursion must end */
     uint32_t room = stack_room(w, s->mask);
     if (base + need > room)
-        return fault(w, in, __builtin_ctz(s->mask), FAULT_STACK, "%s needs %u bytes more than the %u there are per thread",
-                     plain_name(f->name, name, sizeof name), base + need - room, room);
+        return fault(w, in, __builtin_ctz(s->mask), FAULT_STACK,
+                     "%s needs %u bytes more than the %u there are per thread", plain_name(f->name, name, sizeof name),
+                     base + need - room, room);
     mem_poison_local(w, s->mask, base, f->local_bytes);
     const struct operand *args = &in->opnd[1];
     for (uint32_t i = 0; args->kind == O_VEC && i < args->n && i < f->nparam; i++)
-        copy_slot(w, s->mask, base + f->param[i].offset, caller->local_base + (uint32_t)args->elem[i].imm, f->param[i].size);
+        copy_slot(w, s->mask, base + f->param[i].offset, caller->local_base + (uint32_t)args->elem[i].imm,
+                  f->param[i].size);
     struct frame *callee = frame_new(w->cta, f, caller, base);
     callee->return_pc = s->pc;
     split_enter(w, s, callee);
@@ -165,7 +167,8 @@ static int leave(struct warp *w)
     const struct func *fn = f->func;
     const struct operand *rets = &caller->func->code[f->return_pc - 1].opnd[2];
     for (uint32_t i = 0; rets->kind == O_VEC && i < rets->n && i < fn->nret; i++)
-        copy_slot(w, s->mask, caller->local_base + (uint32_t)rets->elem[i].imm, f->local_base + fn->ret[i].offset, fn->ret[i].size);
+        copy_slot(w, s->mask, caller->local_base + (uint32_t)rets->elem[i].imm, f->local_base + fn->ret[i].offset,
+                  fn->ret[i].size);
     s->pc = f->return_pc;
     caller->refs++;
     split_enter(w, s, caller);
@@ -201,7 +204,8 @@ exec_fn *pick_EXIT(struct instr *in)
 
 static int exec_trap(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    return fault(w, in, __builtin_ctz(mask), FAULT_TRAP, "%s", in->op == OP_BRKPT ? "a breakpoint, and no debugger" : "the kernel asked for it");
+    return fault(w, in, __builtin_ctz(mask), FAULT_TRAP, "%s",
+                 in->op == OP_BRKPT ? "a breakpoint, and no debugger" : "the kernel asked for it");
 }
 
 exec_fn *pick_TRAP(struct instr *in)

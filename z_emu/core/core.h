@@ -182,7 +182,8 @@ struct func *func_at(const struct gpu *g, uint64_t addr);
 uint32_t func_stack(const struct gpu *g, const struct func *f);
 
 /* ---- stack.c */
-uint32_t stack_room(const struct warp *w, uint32_t mask);   /* local memory below what alloca has given to any of the lanes */
+/* Local memory below what alloca has given to any of the lanes. */
+uint32_t stack_room(const struct warp *w, uint32_t mask);
 
 /* ---- syscall.c */
 struct syscalls *syscalls_open(void);
@@ -195,6 +196,6 @@ typedef int syscall_fn(struct warp *w, const struct instr *in, uint32_t mask, co
 syscall_fn *syscall_find(const char *name);
 
 /* ---- diag */
-void ledger_print(struct launch *l, struct sm **sm, uint32_t nsms);     /* who waits on what, and where the others are */
+void ledger_print(struct launch *l, struct sm **sm, uint32_t nsms); /* who waits on what, and where the others are */
 
 #endif

@@ -94,7 +94,8 @@ static struct sm *emptiest(const struct worker *k, const struct launch *l, struc
     uint32_t least = UINT32_MAX, warps = cta_warps(l);
     for (uint32_t i = 0; i < k->nsms; i++) {
         struct sm *sm = k->sm[i];
-        struct sm after = { .gpu = sm->gpu, .nctas = sm->nctas, .threads = sm->threads, .regs = sm->regs, .smem = sm->smem };
+        struct sm after = { .gpu = sm->gpu, .nctas = sm->nctas, .threads = sm->threads,
+                            .regs = sm->regs, .smem = sm->smem };
         for (uint32_t j = 0; j < n; j++)
             if (taken[j] == sm) {
                 after.nctas++;
@@ -165,9 +166,9 @@ static void launch_done(struct gpu *g, struct launch *l)
     g->stop = true;
     char name[256];
     if (g->stats)
-        say("%s: %llu thread-instructions, %.3f s, %.3g per second, %llu modelled cycles", plain_name(l->func->name, name, sizeof name),
-            (unsigned long long)l->thread_instrs, l->seconds, (double)l->thread_instrs / (l->seconds + 1e-9),
-            (unsigned long long)l->cycles);
+        say("%s: %llu thread-instructions, %.3f s, %.3g per second, %llu modelled cycles",
+            plain_name(l->func->name, name, sizeof name), (unsigned long long)l->thread_instrs, l->seconds,
+            (double)l->thread_instrs / (l->seconds + 1e-9), (unsigned long long)l->cycles);
 }
 
 /* False while something that one of its CTAs started is still under way. */

@@ -31,7 +31,8 @@ static bool bounds_ok(const struct func *f, const uint32_t block[3])
     return !f->maxntid[0] || volume(block) <= most;
 }
 
-static int check_cluster(const struct device *d, const struct func *f, const uint32_t grid[3], const uint32_t cluster[3])
+static int check_cluster(const struct device *d, const struct func *f, const uint32_t grid[3],
+                         const uint32_t cluster[3])
 {
     uint32_t n = volume(cluster);
     if (n == 1 && !f->reqnctapercluster[0])

@@ -1,8 +1,8 @@
 /* spin.c: hangs of those who do not sleep. A thread that spins on memory which nobody will write again waits as
  * much as one that sleeps on a barrier, and a grid barrier among more CTAs than fit is as dead.
  *
- * A split that stops very often (loads and tests that may be part of a spin) is watched now and then: when it comes back
- * to the same instruction with the same registers and has written nothing on its way, it will do so for ever,
+ * A split that stops very often (loads and tests that may be part of a spin) is watched now and then: when it comes
+ * back to the same instruction with the same registers and has written nothing on its way, it will do so for ever,
  * unless somebody else changes what it reads. When that is true of everyone who does not sleep, on all host threads,
  * and stays true while each of them goes round again, and the host waits, it is a hang. Time-outs play no part; a loop
  * that reads the clock, counts, stores, or reads memory that the host can write is never taken for one. */

@@ -95,7 +95,9 @@ static uint64_t cluster_value(const struct cta *c, enum sreg which)
         return component(inside, which, SREG_CLUSTER_CTAID_X);
     if (which >= SREG_CLUSTER_NCTAID_X && which <= SREG_CLUSTER_NCTAID_Z)
         return component(l->cluster, which, SREG_CLUSTER_NCTAID_X);
-    return which == SREG_CLUSTER_CTARANK ? c->cluster_rank : which == SREG_CLUSTER_NCTARANK ? c->ncluster : l->explicit_cluster;
+    return which == SREG_CLUSTER_CTARANK    ? c->cluster_rank
+           : which == SREG_CLUSTER_NCTARANK ? c->ncluster
+                                            : l->explicit_cluster;
 }
 
 /* Environment registers 1 and 2 hold the address of the grid barrier's workspace: what a cooperative

@@ -84,10 +84,11 @@ static bool check_operands(struct warp *w, const struct instr *in, uint32_t mask
     else if (count % WARP)
         fault(w, in, lane, FAULT_BARRIER, "barrier %u: %u threads is not a multiple of %d", id, count, WARP);
     else if (count > w->cta->nwarp * WARP)
-        fault(w, in, lane, FAULT_BARRIER, "barrier %u: %u threads, but the CTA has %u", id, count, w->cta->nwarp * WARP);
+        fault(w, in, lane, FAULT_BARRIER, "barrier %u: %u threads, but the CTA has %u", id, count,
+              w->cta->nwarp * WARP);
     else if (b->arrived && b->expected != count && whole(w->cta, b->expected) != whole(w->cta, count))
-        fault(w, in, lane, FAULT_BARRIER, "barrier %u: a count of %u threads here, of %u where others have arrived%s", id, count,
-              b->expected, b->expected && count ? "" : " (0: all threads of the CTA)");
+        fault(w, in, lane, FAULT_BARRIER, "barrier %u: a count of %u threads here, of %u where others have arrived%s",
+              id, count, b->expected, b->expected && count ? "" : " (0: all threads of the CTA)");
     else
         return true;
     return false;
@@ -110,7 +111,8 @@ static uint32_t same_barrier(struct warp *w, const struct operand *a, const stru
 
 /* The running split becomes the lanes of mask alone; the rest goes on, or comes back here if it was to
  * execute this as well. Returns the lanes that execute it now. */
-static uint32_t separate(struct warp *w, const struct instr *in, const struct operand *a, const struct operand *b, uint32_t mask)
+static uint32_t separate(struct warp *w, const struct instr *in, const struct operand *a, const struct operand *b,
+                         uint32_t mask)
 {
     struct split *s = w->cur;
     uint32_t here = (uint32_t)(in - s->frame->func->code), same = same_barrier(w, a, b, mask);
@@ -129,8 +131,8 @@ static void reduce(struct warp *w, struct barrier *b, const struct operand *c, u
     b->red_and &= p == mask;
 }
 
-static int wait_at(struct warp *w, const struct instr *in, uint32_t mask, const struct operand *a, const struct operand *n,
-                   const struct operand *c)
+static int wait_at(struct warp *w, const struct instr *in, uint32_t mask, const struct operand *a,
+                   const struct operand *n, const struct operand *c)
 {
     if (w->cur->mask != mask || !((a->flags & O_CONST) && (n->kind == O_NONE || (n->flags & O_CONST))))
         mask = separate(w, in, a, n, mask);
@@ -228,7 +230,8 @@ static int exec_cluster_arrive(struct warp *w, const struct instr *in, uint32_t 
     struct cluster *g = w->cta->group;
     uint32_t again = (w->cluster_arrived | w->cluster_passed) & mask;
     if (again)
-        return fault(w, in, __builtin_ctz(again), FAULT_BARRIER, "this thread arrives at the cluster's barrier a second time without waiting");
+        return fault(w, in, __builtin_ctz(again), FAULT_BARRIER,
+                     "this thread arrives at the cluster's barrier a second time without waiting");
     w->cluster_arrived |= mask;
     g->arrived += (uint32_t)__builtin_popcount(mask);
     cluster_check(g, w->now);
@@ -239,7 +242,8 @@ static int exec_cluster_wait(struct warp *w, const struct instr *in, uint32_t ma
 {
     uint32_t without = mask & ~w->cluster_arrived & ~w->cluster_passed;
     if (without)
-        return fault(w, in, __builtin_ctz(without), FAULT_BARRIER, "this thread waits at the cluster's barrier without having arrived");
+        return fault(w, in, __builtin_ctz(without), FAULT_BARRIER,
+                     "this thread waits at the cluster's barrier without having arrived");
     if (mask & w->cluster_arrived) {
         split_block(w, w->cta->group, NEVER, "the cluster's barrier");
         return X_RETRY;

@@ -165,7 +165,8 @@ static uint32_t integer_bytes(const char **at)
     return bytes;
 }
 
-static bool format_integer(const struct caller *c, struct arguments *a, char *spec, char conv, uint32_t bytes, struct text *out)
+static bool format_integer(const struct caller *c, struct arguments *a, char *spec, char conv, uint32_t bytes,
+                           struct text *out)
 {
     char text[1200];
     int64_t value = 0;
@@ -209,7 +210,8 @@ static bool format_pointer(const struct caller *c, struct arguments *a, char *sp
         return false;
     }
     sprintf(spec + strlen(spec), "%s", conv == 's' ? "s" : "p");
-    int n = conv == 's' ? snprintf(NULL, 0, spec, value ? s.s : "(null)") : snprintf(text, sizeof text, spec, (void *)value);
+    int n = conv == 's' ? snprintf(NULL, 0, spec, value ? s.s : "(null)")
+                        : snprintf(text, sizeof text, spec, (void *)value);
     char *big = conv == 's' ? malloc((size_t)n + 1) : NULL;
     if (big)
         snprintf(big, (size_t)n + 1, spec, value ? s.s : "(null)");
@@ -239,7 +241,7 @@ static bool format_one(const struct caller *c, struct arguments *a, const char *
     if (conv == '%')
         append(out, "%", 1);
     else
-        append(out, start, (size_t)(*at - start));      /* unknown: as it stands, which is what the chip's printf does */
+        append(out, start, (size_t)(*at - start)); /* unknown: as it stands */
     return true;
 }
 
@@ -296,8 +298,9 @@ static int sys_assertfail(struct warp *w, const struct instr *in, uint32_t mask,
         uint32_t thread = w->id * WARP + lane;
         t[0].len = t[1].len = t[2].len = 0;
         if (ok && (ok = assert_text(&(struct caller){ w, in, (int)lane }, slots, t, &line)))
-            fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", t[1].s, line, t[2].s,
-                    c->id[0], c->id[1], c->id[2], thread % b[0], thread / b[0] % b[1], thread / b[0] / b[1], t[0].s);
+            fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", t[1].s, line,
+                    t[2].s, c->id[0], c->id[1], c->id[2], thread % b[0], thread / b[0] % b[1], thread / b[0] / b[1],
+                    t[0].s);
     }
     if (ok)
         fault(w, in, __builtin_ctz(mask), FAULT_ASSERT, "assertion `%s` at %s:%u", t[0].s, t[1].s, line);
@@ -339,7 +342,8 @@ static int sys_free(struct warp *w, const struct instr *in, uint32_t mask, const
             return X_FAULT;
         struct alloc *a = addr ? mem_find(g, addr) : NULL;
         if (addr && (!a || a->addr != addr || a->freed || strcmp(a->what, heap_name)))
-            return fault(w, in, (int)lane, FAULT_BAD_OPERAND, "free: no malloc of a kernel returned 0x%llx", (unsigned long long)addr);
+            return fault(w, in, (int)lane, FAULT_BAD_OPERAND, "free: no malloc of a kernel returned 0x%llx",
+                         (unsigned long long)addr);
         if (!a)
             continue;
         pthread_mutex_lock(&g->syscalls->lock);

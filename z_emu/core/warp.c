@@ -59,10 +59,12 @@ static int wait_for_warp(struct warp *w, const struct instr *in, uint32_t member
     }
     char place[128];
     if (!other)
-        return fault(w, in, __builtin_ctz(s->mask), FAULT_NOT_CONVERGED, "lanes 0x%08x are here, 0x%08x are expected, and none of the others has a way to come",
-                     s->mask, members);
-    return fault(w, in, __builtin_ctz(s->mask), FAULT_NOT_CONVERGED, "lanes 0x%08x are here, 0x%08x are expected; lanes 0x%08x wait at %s",
-                 s->mask, members, other->mask, source_place(&other->frame->func->code[other->pc], place, sizeof place));
+        return fault(w, in, __builtin_ctz(s->mask), FAULT_NOT_CONVERGED,
+                     "lanes 0x%08x are here, 0x%08x are expected, and none of the others has a way to come", s->mask,
+                     members);
+    return fault(w, in, __builtin_ctz(s->mask), FAULT_NOT_CONVERGED,
+                 "lanes 0x%08x are here, 0x%08x are expected; lanes 0x%08x wait at %s", s->mask, members, other->mask,
+                 source_place(&other->frame->func->code[other->pc], place, sizeof place));
 }
 
 /* Merges the splits that wait at `in` for the same members into the running one, when all are there. */
@@ -105,7 +107,8 @@ bool warp_aligned(struct warp *w, const struct instr *in, uint32_t mask)
     uint32_t missing = warp_live(w) & ~mask;
     if (!missing)
         return true;
-    fault(w, in, __builtin_ctz(missing), FAULT_NOT_CONVERGED, "lanes 0x%08x execute it, lanes 0x%08x do not", mask, missing);
+    fault(w, in, __builtin_ctz(missing), FAULT_NOT_CONVERGED, "lanes 0x%08x execute it, lanes 0x%08x do not", mask,
+          missing);
     return false;
 }
 

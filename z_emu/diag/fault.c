@@ -56,7 +56,8 @@ static void report_bits(struct report *r, const uint8_t *row, uint32_t width, in
     }
 }
 
-static void report_operand(struct report *r, const uint8_t *regs, const struct operand *o, const char *name, int lane, enum type t)
+static void report_operand(struct report *r, const uint8_t *regs, const struct operand *o, const char *name, int lane,
+                           enum type t)
 {
     if (o->kind == O_REG) {
         report(r, "%s = ", name);
@@ -87,7 +88,8 @@ static void report_operands(struct report *r, const struct warp *w, const struct
     for (uint32_t i = 0; i < in->nopnd; i++) {
         const char *name = operand_name((enum op)in->op, i);
         if (name && name[0] != 'd' && in->op != OP_CALL)
-            report_operand(r, w->regs, &in->opnd[i], name, lane, in->ntype ? (enum type)in->type[in->ntype - 1] : T_NONE);
+            report_operand(r, w->regs, &in->opnd[i], name, lane,
+                           in->ntype ? (enum type)in->type[in->ntype - 1] : T_NONE);
     }
     while (r->len > before && r->s[r->len - 1] == ' ')
         r->len--;
@@ -128,11 +130,13 @@ static void report_thread(struct report *r, const struct warp *w, int lane)
     const uint32_t *b = c->launch->block;
     uint32_t thread = w->id * WARP + (uint32_t)(lane < 0 ? 0 : lane);
     char name[256];
-    report(r, "   kernel %s, CTA (%u,%u,%u)", plain_name(c->launch->func->name, name, sizeof name), c->id[0], c->id[1], c->id[2]);
+    report(r, "   kernel %s, CTA (%u,%u,%u)", plain_name(c->launch->func->name, name, sizeof name), c->id[0], c->id[1],
+           c->id[2]);
     if (lane < 0)
         report(r, ", warp %u", w->id);
     else
-        report(r, ", thread (%u,%u,%u): warp %u, lane %d", thread % b[0], thread / b[0] % b[1], thread / b[0] / b[1], w->id, lane);
+        report(r, ", thread (%u,%u,%u): warp %u, lane %d", thread % b[0], thread / b[0] % b[1], thread / b[0] / b[1],
+               w->id, lane);
     report(r, ", cycle %llu\n", (unsigned long long)(w->now - c->launch->start_cycle));
 }
 
@@ -144,7 +148,8 @@ static void report_calls(struct report *r, const struct frame *f)
     int depth = 0;
     for (; f && f->parent; f = f->parent, depth++) {
         if (depth < SHOWN_CALLS)
-            report(r, "   in %s, called at %s\n", plain_name(f->func->name, name, sizeof name), source_place(&f->parent->func->code[f->return_pc - 1], place, sizeof place));
+            report(r, "   in %s, called at %s\n", plain_name(f->func->name, name, sizeof name),
+                   source_place(&f->parent->func->code[f->return_pc - 1], place, sizeof place));
     }
     if (depth > SHOWN_CALLS)
         report(r, "   and %d calls further out\n", depth - SHOWN_CALLS);
@@ -188,8 +193,8 @@ void fault_launch(struct launch *l, enum fault_id id, const char *fmt, ...)
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
     report_head(&r, id);
-    report(&r, "   kernel %s, grid (%u,%u,%u), block (%u,%u,%u)\n%s\n", plain_name(l->func->name, name, sizeof name), l->grid[0], l->grid[1], l->grid[2],
-           l->block[0], l->block[1], l->block[2], what);
+    report(&r, "   kernel %s, grid (%u,%u,%u), block (%u,%u,%u)\n%s\n", plain_name(l->func->name, name, sizeof name),
+           l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1], l->block[2], what);
     report_end(&r);
 }
 

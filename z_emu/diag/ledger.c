@@ -1,5 +1,5 @@
-/* ledger.c: the hang report. Nothing can run and nothing is under way: per CTA, the barriers that are half full and what
- * every warp waits for, and where. Warps in the same situation share a line. */
+/* ledger.c: the hang report. Nothing can run and nothing is under way: per CTA, the barriers that are half full and
+ * what every warp waits for, and where. Warps in the same situation share a line. */
 #include "diag.h"
 #include "../unit/mbarrier.h"
 
@@ -18,7 +18,7 @@ static uint32_t place_in_code(const struct split *s)
     return spins(s) ? s->watch.pc : s->pc;
 }
 
-/* A split that waits behind its instruction (a named barrier) or at it. One that spins stopped at it, the pc moved on. */
+/* A split waits behind its instruction (a named barrier) or at it; one that spins has stopped behind it. */
 static const struct instr *waits_at(const struct split *s)
 {
     const struct func *f = s->frame->func;
@@ -35,7 +35,8 @@ static bool same_situation(const struct warp *a, const struct warp *b)
     if (a->exited != b->exited || a->born != b->born)
         return false;
     for (; s && t; s = s->next, t = t->next)
-        if (place_in_code(s) != place_in_code(t) || spins(s) != spins(t) || s->mask != t->mask || s->frame->func != t->frame->func || s->state != t->state ||
+        if (place_in_code(s) != place_in_code(t) || spins(s) != spins(t) || s->mask != t->mask ||
+            s->frame->func != t->frame->func || s->state != t->state ||
             strcmp(s->wait_what ? s->wait_what : "", t->wait_what ? t->wait_what : ""))
             return false;
     return !s && !t;
@@ -89,8 +90,8 @@ static void report_barriers(struct report *r, const struct cta *c)
             expected += !b->expected && warp_live(&c->warp[i]) ? WARP : 0;
         }
         if (b->arrived || partly)
-            report(r, "      barrier %u: %u of %u threads have arrived (completed %u times before)%s\n", id, b->arrived, expected,
-                   b->phase, partly ? "; a warp arrives when all its lanes have" : "");
+            report(r, "      barrier %u: %u of %u threads have arrived (completed %u times before)%s\n", id, b->arrived,
+                   expected, b->phase, partly ? "; a warp arrives when all its lanes have" : "");
     }
 }
 
