@@ -21,7 +21,8 @@ static const char *hint_of(enum fault_id id)
     case FAULT_MISALIGNED:
         return "a vector access needs an address that is a multiple of its own size, not of the element's";
     case FAULT_UNINITIALIZED:
-        return "nothing wrote these bytes since they were allocated: copy or set them first, or order the write before this read";
+        return "nothing wrote these bytes since they were allocated: copy or set them first, or order the write before "
+               "this read";
     case FAULT_NOT_CONVERGED:
         return "move it to where all lanes of the warp come by together, out of the branch that only some take";
     case FAULT_STACK:

@@ -32,7 +32,7 @@ static bool source_name(struct reader *r, bool behind_another)
     return (!behind_another || !r->len || put(r, "::", 2)) && put(r, name, n);
 }
 
-/* I … E, with others inside. Names in it are skipped by their length, so that their letters are not taken for code. */
+/* I … E, with others inside. Names are skipped by their length: their letters are no code. */
 static bool skip_arguments(struct reader *r)
 {
     for (int depth = 0; *r->at;) {
