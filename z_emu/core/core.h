@@ -87,6 +87,7 @@ struct worker {                 /* a host thread and the SMs that it runs */
     uint64_t resident;          /* clusters */
     pthread_t thread;
     _Atomic uint32_t stuck;     /* rounds for which all its CTAs have slept or gone in circles (core/spin.c) */
+    double stuck_since;         /* host time */
     uint32_t others[MAX_JOBS];  /* the others' `stuck` when it was last counted */
 };
 

@@ -4,9 +4,13 @@
  * A split that stops very often (loads and tests that may be part of a spin) is watched now and then: when it comes
  * back to the same instruction with the same registers and has written nothing on its way, it will do so for ever,
  * unless somebody else changes what it reads. When that is true of everyone who does not sleep, on all host threads,
- * and stays true while each of them goes round again, and the host waits, it is a hang. Time-outs play no part; a loop
+ * and stays true while each of them goes round again, and the host waits, it is a hang. A time-out plays no part, but several host threads are given time to begin; a loop
  * that reads the clock, counts, stores, or reads memory that the host can write is never taken for one. */
 #include "core.h"
+
+/* Seconds that a host thread must have been stuck when there are several: one that has yet to be given work by the
+ * system looks idle. */
+static const double SETTLE = 0.5;
 
 enum { WATCH_EVERY = 256,       /* stops between two looks at a split */
        GIVE_UP = 4096 };        /* instructions after which a watched split has not come back */
@@ -159,5 +163,8 @@ bool spin_hangs(struct worker *k)
         return false;
     }
     uint32_t mine = atomic_fetch_add(&k->stuck, 1) + 1;
-    return others_stuck(k, ROUNDS) && mine > 2 * ROUNDS;
+    if (mine == 1)
+        k->stuck_since = host_seconds();
+    return others_stuck(k, ROUNDS) && mine > 2 * ROUNDS &&
+           (k->gpu->njobs == 1 || host_seconds() - k->stuck_since > SETTLE);
 }
