@@ -122,7 +122,7 @@ static inline void make_operands(const kind *kinds, values *operands)
             operands[k].push_back(kinds[k].random(i + k * 1000003));
 }
 
-#ifdef FORMS
+#if defined FORMS && !defined CONFORMANCE_MMA_H     /* matrix instructions have a frame of their own */
 /* ---------------------------------------------------------------- the forms */
 #define REG_u16 uint16_t
 #define IN_u16 "h"
