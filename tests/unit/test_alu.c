@@ -246,9 +246,11 @@ static uint64_t bfind_s32(const uint64_t *s) { return bfind(s[0], 31, true, fals
 static uint64_t bfind_s64_shift(const uint64_t *s) { return bfind(s[0], 63, true, true); }
 static uint64_t bfind_u64_shift(const uint64_t *s) { return bfind(s[0], 63, false, true); }
 
+/* Places and lengths beyond 255, which the ISA leaves open: modulo 256 in 32 bits, as they are in 64 (seen on an H200). */
+static int64_t place(uint64_t x, int msb) { return msb == 31 ? x & 0xff : (uint32_t)x; }
 static uint64_t bfe(const uint64_t *s, int msb, bool is_signed)
 {
-    int pos = s[1] & 0xff, len = s[2] & 0xff, last = pos + len - 1 < msb ? pos + len - 1 : msb;
+    int64_t pos = place(s[1], msb), len = place(s[2], msb), last = pos + len - 1 < msb ? pos + len - 1 : msb;
     uint64_t sign = is_signed && len ? bit(s[0], last) : 0, d = 0;
     for (int i = 0; i <= msb; i++) d |= (i < len && pos + i <= msb ? bit(s[0], pos + i) : sign) << i;
     return d;
@@ -259,7 +261,7 @@ static uint64_t bfe_u64(const uint64_t *s) { return bfe(s, 63, false); }
 static uint64_t bfe_s64(const uint64_t *s) { return bfe(s, 63, true); }
 static uint64_t bfi(const uint64_t *s, int msb)
 {
-    int pos = s[2] & 0xff, len = s[3] & 0xff;
+    int64_t pos = place(s[2], msb), len = place(s[3], msb);
     uint64_t f = s[1];
     for (int i = 0; i < len && pos + i <= msb; i++) f = (f & ~(1ull << (pos + i))) | bit(s[0], i) << (pos + i);
     return f;

@@ -48,7 +48,8 @@ static uint64_t multiply_add(__int128 product, __int128 addend, int shift, bool 
 }
 REF(vmad_minus_c, multiply_add((__int128)s32(a) * u32(b), -s32(c), 0, true, true))
 REF(vmad_shr15, multiply_add((__int128)half(a, 0) * half(b, 0), u32(c), 15, false, false))
-REF(vmad_po, multiply_add((__int128)byte(a, 2) * byte(b, 0), u32(c) + 1, 7, true, false))
+/* .po makes the sum a signed one (seen on an H200) */
+REF(vmad_po, multiply_add((__int128)byte(a, 2) * byte(b, 0), (__int128)s32(c) + 1, 7, true, true))
 REF(vmad_minus_ab, multiply_add(-(__int128)u32(a) * u32(b), s32(c), 0, false, true))
 
 static void scalar(void)

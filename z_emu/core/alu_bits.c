@@ -83,18 +83,20 @@ exec_fn *pick_BREV(struct instr *in) { return by_width(in, brev_32, brev_64); }
 static inline uint32_t low_ones_32(uint32_t n) { return n < 32 ? (1u << n) - 1 : UINT32_MAX; }
 static inline uint64_t low_ones_64(uint32_t n) { return n < 64 ? (1ull << n) - 1 : UINT64_MAX; }
 
-/* bfe: n bits of a from place `at` on, both modulo 256. Signed: beyond the field, or beyond a's top, copies of
- * the field's highest bit, or of a's.
- * bfi: the same, the other way. */
-#define FIELDS(bits)                                                                                            \
+/* bfe: n bits of a from place `at` on. Signed: beyond the field, or beyond a's top, copies of the field's highest bit,
+ * or of a's.
+ * bfi: the same, the other way.
+ * The ISA restricts `at` and n to 0..255. An H200 takes larger ones modulo 256 where the field is of 32 bits, as they are
+ * where it is of 64: hence `range`. */
+#define FIELDS(bits, range)                                                                                            \
     static inline uint##bits##_t extract_u##bits(uint##bits##_t a, uint32_t at, uint32_t n)                     \
     {                                                                                                           \
-        at &= 0xff, n &= 0xff;                                                                                  \
+        at &= range, n &= range;                                                                                 \
         return (at < bits ? a >> at : 0) & low_ones_##bits(n);                                                  \
     }                                                                                                           \
     static inline int##bits##_t extract_s##bits(int##bits##_t a, uint32_t at, uint32_t n)                       \
     {                                                                                                           \
-        at &= 0xff, n &= 0xff;                                                                                  \
+        at &= range, n &= range;                                                                                 \
         int##bits##_t field = a >> (at < bits ? at : bits - 1);                                                 \
         uint32_t unused = n < bits && n ? bits - n : 0;                                                         \
         field = (int##bits##_t)((uint##bits##_t)field << unused) >> unused;                                     \
@@ -102,12 +104,12 @@ static inline uint64_t low_ones_64(uint32_t n) { return n < 64 ? (1ull << n) - 1
     }                                                                                                           \
     static inline uint##bits##_t insert_##bits(uint##bits##_t field, uint##bits##_t into, uint32_t at, uint32_t n)\
     {                                                                                                           \
-        at &= 0xff, n &= 0xff;                                                                                  \
+        at &= range, n &= range;                                                                                 \
         uint##bits##_t place = at < bits ? low_ones_##bits(n) << at : 0, shifted = at < bits ? field << at : 0; \
         return (into & ~place) | (shifted & place);                                                             \
     }
-FIELDS(32)
-FIELDS(64)
+FIELDS(32, 0xff)
+FIELDS(64, UINT32_MAX)
 HANDLER3(bfe_u32, uint32_t, uint32_t, uint32_t, uint32_t, extract_u32(a, b, c))
 HANDLER3(bfe_u64, uint64_t, uint64_t, uint32_t, uint32_t, extract_u64(a, b, c))
 HANDLER3(bfe_s32, int32_t, int32_t, uint32_t, uint32_t, extract_s32(a, b, c))

@@ -63,9 +63,11 @@ static __int128 primary(const struct instr *in, int64_t a, int64_t b)
     }
 }
 
-static int64_t secondary(enum mod op, int64_t x, int64_t c)
+/* An unsigned result that has gone below zero counts as a large one, as an H200 has it. */
+static int64_t secondary(enum mod op, int64_t x, int64_t c, bool is_signed)
 {
-    return op == M_add ? x + c : op == M_min ? x < c ? x : c : x > c ? x : c;
+    bool less = is_signed ? x < c : (uint64_t)x < (uint64_t)c;
+    return op == M_add ? x + c : less == (op == M_min) ? x : c;
 }
 
 /* x put into the part of c that the destination names. */
@@ -86,7 +88,7 @@ static int scalar(struct warp *w, const struct instr *in, uint32_t mask)
         __int128 full = primary(in, a, b);
         int64_t x = in->flags & F_SAT ? clamped(full, part_bits(d->select), is_signed) : (int64_t)full;
         uint32_t third = c->kind == O_REG ? ROW(w, c, uint32_t)[i] : 0;
-        if (in->mode != M_NONE) x = secondary(in->mode, x, extended(third, 32, is_signed));
+        if (in->mode != M_NONE) x = secondary(in->mode, x, extended(third, 32, is_signed), is_signed);
         ROW(w, d, uint32_t)[i] = d->select ? merged(d->select, (uint32_t)x, third) : (uint32_t)x;
     }
     return X_NEXT;
@@ -107,7 +109,7 @@ static int64_t multiply_add(const struct instr *in, int64_t a, int64_t b, uint32
 static int vmad(struct warp *w, const struct instr *in, uint32_t mask)
 {
     bool negated = (in->opnd[1].flags & O_NEG) != (in->opnd[2].flags & O_NEG) || in->opnd[3].flags & O_NEG;
-    bool is_signed = in->type[1] == T_S32 || in->type[2] == T_S32 || negated;
+    bool is_signed = in->type[1] == T_S32 || in->type[2] == T_S32 || negated || has_mod(in, M_po);  /* .po: as an H200 does */
     FOR_LANES(i, mask) {
         int64_t a = source_part(w, &in->opnd[1], i, in->type[1]), b = source_part(w, &in->opnd[2], i, in->type[2]);
         uint32_t c = ROW(w, &in->opnd[3], uint32_t)[i];
