@@ -151,7 +151,7 @@ static void pairs_of_16_bits(void)
 /* ---------------------------------------------------------------- carries: the flag is the last source */
 
 /* Runs text on random sources and a random flag; the result and the flag must be those of 128-bit arithmetic, where
- * `value` gives the unbounded result (a borrow is a negative one). */
+ * `value` gives the unbounded result (a borrow is a negative one). A subtraction's flag says that nothing was borrowed. */
 static void check_carry(const char *text, wide value(const uint64_t *s, int carry), bool writes, bool is_sub)
 {
     struct unit u = lanes_open(text);
@@ -172,7 +172,7 @@ static void check_carry(const char *text, wide value(const uint64_t *s, int carr
             wide full = value(s[i], carry_in);
             uint64_t want = (uint64_t)full & (bits == 64 ? UINT64_MAX : 0xffffffff);
             CHECK_EQ(lanes_get(&u, d->row, d->width, i), want);
-            int carry = is_sub ? full < 0 : (full >> bits & 1) != 0;
+            int carry = is_sub ? full >= 0 : (full >> bits & 1) != 0;
             CHECK_EQ(lanes_get(&u, flag, 0, i), writes ? carry : carry_in);
         }
     }
@@ -181,7 +181,7 @@ static void check_carry(const char *text, wide value(const uint64_t *s, int carr
 static wide cc_add(const uint64_t *s, int c) { (void)c; return (wide)s[0] + s[1]; }
 static wide cc_addc(const uint64_t *s, int c) { return (wide)s[0] + s[1] + c; }
 static wide cc_sub(const uint64_t *s, int c) { (void)c; return (wide)s[0] - s[1]; }
-static wide cc_subc(const uint64_t *s, int c) { return (wide)s[0] - s[1] - c; }
+static wide cc_subc(const uint64_t *s, int c) { return (wide)s[0] - s[1] - !c; }
 static wide cc_mad_lo(const uint64_t *s, int c) { (void)c; return (wide)(uint32_t)(s[0] * s[1]) + s[2]; }
 static wide cc_madc_hi(const uint64_t *s, int c) { return (wide)(s[0] * s[1] >> 32) + s[2] + c; }
 static wide cc_madc_hi_s(const uint64_t *s, int c)

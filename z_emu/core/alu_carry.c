@@ -1,10 +1,11 @@
 /* alu_carry.c: extended-precision arithmetic: add.cc addc sub.cc subc mad.cc madc, 32 and 64 bits.
  *
- * The carry flag is a hidden predicate, the instruction's last operand: a bit per lane. Subtraction keeps the borrow
- * there. */
+ * The carry flag is a hidden predicate, the instruction's last operand: a bit per lane. To the chip a - b is a + ~b + 1,
+ * so a subtraction leaves the flag set where nothing was borrowed, and subc borrows where it is clear. Chains of one kind
+ * cannot tell; add.cc followed by subc can (seen on an H200). */
 #include "core/alu.h"
 
-/* Takes a, b and the carry bit `in`; sets `out`, the carry or borrow, and gives the result. */
+/* Takes a, b and the flag `in`; sets `out`, the flag afterwards, and gives the result. */
 #define ADD_CARRY(T)                                                                                            \
     static inline T add_##T(T a, T b, T in, T *out)                                                             \
     {                                                                                                           \
@@ -12,11 +13,16 @@
         *out = (partial < a) | (total < partial);                                                               \
         return total;                                                                                           \
     }                                                                                                           \
+    static inline T subc_##T(T a, T b, T in, T *out)                                                            \
+    {                                                                                                           \
+        T borrow = !in, partial = a - b, total = partial - borrow;                                              \
+        *out = !((a < b) | (partial < borrow));                                                                 \
+        return total;                                                                                           \
+    }                                                                                                           \
     static inline T sub_##T(T a, T b, T in, T *out)                                                             \
     {                                                                                                           \
-        T partial = a - b, total = partial - in;                                                                \
-        *out = (a < b) | (partial < in);                                                                        \
-        return total;                                                                                           \
+        (void)in;                                                                                               \
+        return subc_##T(a, b, 1, out);                                                                          \
     }
 ADD_CARRY(uint32_t)
 ADD_CARRY(uint64_t)
@@ -50,8 +56,8 @@ static inline uint64_t high_s64(uint64_t a, uint64_t b) { return (uint64_t)((__i
 
 #define ADDITIONS(T, bits)                                                                                      \
     CARRY_HANDLER(add_cc_##bits, T, add_##T, 2, a, b, 0, 1) CARRY_HANDLER(sub_cc_##bits, T, sub_##T, 2, a, b, 0, 1) \
-    CARRY_HANDLER(addc_##bits, T, add_##T, 2, a, b, 1, 0) CARRY_HANDLER(subc_##bits, T, sub_##T, 2, a, b, 1, 0) \
-    CARRY_HANDLER(addc_cc_##bits, T, add_##T, 2, a, b, 1, 1) CARRY_HANDLER(subc_cc_##bits, T, sub_##T, 2, a, b, 1, 1)
+    CARRY_HANDLER(addc_##bits, T, add_##T, 2, a, b, 1, 0) CARRY_HANDLER(subc_##bits, T, subc_##T, 2, a, b, 1, 0) \
+    CARRY_HANDLER(addc_cc_##bits, T, add_##T, 2, a, b, 1, 1) CARRY_HANDLER(subc_cc_##bits, T, subc_##T, 2, a, b, 1, 1)
 ADDITIONS(uint32_t, 32)
 ADDITIONS(uint64_t, 64)
 
