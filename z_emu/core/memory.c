@@ -415,9 +415,11 @@ void mem_close(struct memory *m)
     free(m);
 }
 
-/* Distance of addr from the nearest byte of a. */
+/* Distance of addr from the nearest byte of a; 0 inside it, where an access may start that ends beyond. */
 static uint64_t distance(const struct alloc *a, uint64_t addr)
 {
+    if (addr - a->addr < a->size)
+        return 0;
     return addr < a->addr ? a->addr - addr : addr - (a->addr + a->size) + 1;
 }
 
