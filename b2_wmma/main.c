@@ -8,7 +8,7 @@ static const struct rung rung = {
     .name = "b2_wmma",
     .dims = "mnk",
     .at_most = { .m = 65535 * 128 },
-    .ragged = { .m = 333, .n = 205, .k = 171 },
+    .ragged = { .m = 333, .n = 205, .k = 168 },     /* a multiple of 8: rows that cp.async can copy */
     .large = { .m = 4096, .n = 4096, .k = 4096 },
 };
 
