@@ -36,6 +36,9 @@ static void any_form(const struct instr *in, enum soft_op op, float *d, const fl
     for (int i = 0; i < n; i++) {
         float x = ftz ? flush(a[i]) : a[i], y = ftz ? flush(b[i]) : b[i], z = ftz ? flush(c[i]) : c[i];
         float result = r == ROUND_NEAREST ? nearest(op, x, y, z) : rounded(op, x, y, z, r);
+        if (ftz && (op == SOFT_MUL || op == SOFT_FMA))
+            result = flush_result(result, (double)x * y + ((op == SOFT_FMA ? (double)z : 0) - result),
+                                  r == ROUND_NEAREST ? KEPT_NEAREST : KEPT_DIRECTED);
         d[i] = finished(result, in->flags);
     }
 }
@@ -72,8 +75,18 @@ F32_2(mul_rn, canonical(a * b))
 F32_3(fma_rn, canonical(fma_f32(a, b, c)))
 F32_2(add_ftz, canonical(flush(flush(a) + flush(b))))
 F32_2(sub_ftz, canonical(flush(flush(a) - flush(b))))
-F32_2(mul_ftz, canonical(flush(flush(a) * flush(b))))
-F32_3(fma_ftz, canonical(flush(fma_f32(flush(a), flush(b), flush(c)))))
+static inline float product_ftz(float a, float b)
+{
+    float x = a * b;
+    return flush_result(x, (double)a * b - x, KEPT_NEAREST);
+}
+static inline float fma_f32_ftz(float a, float b, float c)
+{
+    float x = fma_f32(a, b, c);
+    return flush_result(x, (double)a * b + ((double)c - x), KEPT_NEAREST);      /* exact where x is that small */
+}
+F32_2(mul_ftz, canonical(product_ftz(flush(a), flush(b))))
+F32_3(fma_ftz, canonical(fma_f32_ftz(flush(a), flush(b), flush(c))))
 
 /* The handler for f32: the fast one where the form allows it. f64 has its own. */
 static exec_fn *pick(struct instr *in, exec_fn *plain, exec_fn *ftz)

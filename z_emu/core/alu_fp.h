@@ -44,6 +44,16 @@ static inline float flush(float x)
     return f32_of(u & 0x7f800000 ? u : u & 0x80000000);
 }
 static inline uint16_t flush_f16(uint16_t h) { return h & 0x7c00 ? h : h & 0x8000; }
+/* .ftz of a result: the chip looks at it rounded to 24 bits as if exponents went on below, so what lies a step below the least
+ * normal number becomes zero even where f32, whose subnormals are coarser, rounds it up to that number (seen on an H200).
+ * `rest` is the exact value less x; `kept`: how far below that number a value may be and still be rounded up to it. */
+#define KEPT_NEAREST 0x1p-151
+#define KEPT_DIRECTED 0x1.fffffffffffffp-151    /* less than a whole step */
+static inline float flush_result(float x, double rest, double kept)
+{
+    bool below = (x == 0x1p-126f && rest < -kept) || (x == -0x1p-126f && rest > kept);
+    return below ? f32_of(f32_bits(x) & 0x80000000) : flush(x);
+}
 
 /* .sat: to [+0, 1], NaN to +0. */
 static inline float saturate(float x) { return x > 0 ? x < 1 ? x : 1.0f : 0.0f; }

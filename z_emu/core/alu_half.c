@@ -51,6 +51,22 @@ static void flush_row(uint16_t *h, int n)
     for (int i = 0; i < n; i++) h[i] = flush_f16(h[i]);
 }
 
+/* As flush_result, with 11 bits. Sums are exact there. */
+static void flush_results(const struct instr *in, uint16_t *d, const uint16_t *a, const uint16_t *b, const uint16_t *c, int n)
+{
+    float x[MOST], y[MOST], z[MOST], r[MOST];
+    widen_f16(x, a, n);
+    widen_f16(y, b, n);
+    widen_f16(z, c, n);
+    widen_f16(r, d, n);
+    for (int i = 0; i < n && in->op != OP_HADD && in->op != OP_HSUB; i++) {
+        double rest = (double)x[i] * y[i] + ((in->op == OP_HMUL ? 0 : (double)z[i]) - r[i]);
+        if ((r[i] == 0x1p-14f && rest < -0x1p-26) || (r[i] == -0x1p-14f && rest > 0x1p-26))
+            d[i] &= 0x8000;
+    }
+    flush_row(d, n);
+}
+
 /* .sat: to [+0, 1], NaN to +0. */
 static void saturate_row(uint16_t *h, int n)
 {
@@ -133,8 +149,9 @@ static int any_form(struct warp *w, const struct instr *in, uint32_t mask)
     struct rows r = rows_of(w, in);
     uint16_t result[MOST], a[MOST], b[MOST], c[MOST];
     bool ftz = in->flags & F_FTZ;
-    operate(in, result, flushed(a, r.a, r.n, ftz), flushed(b, r.b, r.n, ftz), flushed(c, r.c, r.n, ftz), r.n);
-    if (ftz) flush_row(result, r.n);
+    const uint16_t *x = flushed(a, r.a, r.n, ftz), *y = flushed(b, r.b, r.n, ftz), *z = flushed(c, r.c, r.n, ftz);
+    operate(in, result, x, y, z, r.n);
+    if (ftz) flush_results(in, result, x, y, z, r.n);
     if (in->flags & F_SAT) saturate_row(result, r.n);
     if (in->flags & F_RELU) relu_row(result, r.n);
     if (in->flags & F_OOB) out_of_bounds_row(result, r.a, r.b, r.c, r.n);
