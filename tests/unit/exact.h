@@ -110,20 +110,31 @@ static inline uint64_t round_exact(const struct layout *f, struct exact x, enum 
     return negative ? code | sign_of(f) : code;
 }
 
-/* +, -, *, fma of codes. The NaN of f64 is up to the caller. */
-static inline uint64_t exact_arithmetic(const struct layout *f, char op, const uint64_t *s, enum direction dir)
+/* scale times +, -, *, fma of codes. The NaN of f64 is up to the caller. */
+static inline uint64_t exact_scaled(const struct layout *f, char op, const uint64_t *s, enum direction dir, int scale)
 {
     int n = op == '!' ? 3 : 2;
     for (int i = 0; i < n; i++)
         if (is_nan_code(f, s[i])) return f->nan;
-    quad a = value_of(f, s[0]), b = value_of(f, s[1]), first = op == '!' || op == '*' ? a * b : a;
-    quad second = op == '!' ? value_of(f, s[2]) : op == '*' ? 0 : op == '-' ? -b : b;
+    quad a = value_of(f, s[0]), b = value_of(f, s[1]), first = scale * (op == '!' || op == '*' ? a * b : a);
+    quad second = scale * (op == '!' ? value_of(f, s[2]) : op == '*' ? 0 : op == '-' ? -b : b);
     if (first != first) return f->nan;
     if (op == '*') return round_exact(f, (struct exact){first, 0}, dir, false);
     struct exact x = exact_sum(first, second);
     if (x.high != x.high) return f->nan;
     if (x.high == 0 && signbit((double)first) != signbit((double)second)) x.high = dir == DOWN ? -(quad)0 : 0;
     return round_exact(f, x, dir, false);
+}
+static inline uint64_t exact_arithmetic(const struct layout *f, char op, const uint64_t *s, enum direction dir)
+{
+    return exact_scaled(f, op, s, dir, 1);
+}
+
+/* Whether .ftz makes the result zero: it is below the least normal number when rounded as if exponents went on below,
+ * which is what rounding twice the value shows. */
+static inline bool exact_vanishes(const struct layout *f, char op, const uint64_t *s, enum direction dir)
+{
+    return (exact_scaled(f, op, s, dir, 2) & (sign_of(f) - 1)) < (uint64_t)2 << f->mantissa;
 }
 
 #endif

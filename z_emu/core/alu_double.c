@@ -15,14 +15,14 @@ static inline double fma_f64(double a, double b, double c)
 #endif
 }
 
-HANDLER2(add_rn, double, double, double, result_f64(a + b, a, b, b))
-HANDLER2(sub_rn, double, double, double, result_f64(a - b, a, b, b))
-HANDLER2(mul_rn, double, double, double, result_f64(a * b, a, b, b))
-HANDLER3(fma_rn, double, double, double, double, result_f64(fma_f64(a, b, c), a, b, c))
-HANDLER2(add_directed, double, double, double, result_f64(rounded(SOFT_ADD, a, b, b, rounding_of(in)), a, b, b))
-HANDLER2(sub_directed, double, double, double, result_f64(rounded(SOFT_SUB, a, b, b, rounding_of(in)), a, b, b))
-HANDLER2(mul_directed, double, double, double, result_f64(rounded(SOFT_MUL, a, b, b, rounding_of(in)), a, b, b))
-HANDLER3(fma_directed, double, double, double, double, result_f64(rounded(SOFT_FMA, a, b, c, rounding_of(in)), a, b, c))
+HANDLER2(add_rn, double, double, double, result_f64(a + b, b, a, a))
+HANDLER2(sub_rn, double, double, double, result_f64(a - b, b, a, a))
+HANDLER2(mul_rn, double, double, double, result_f64(a * b, b, a, a))
+HANDLER3(fma_rn, double, double, double, double, result_f64(fma_f64(a, b, c), b, c, a))
+HANDLER2(add_directed, double, double, double, result_f64(rounded(SOFT_ADD, a, b, b, rounding_of(in)), b, a, a))
+HANDLER2(sub_directed, double, double, double, result_f64(rounded(SOFT_SUB, a, b, b, rounding_of(in)), b, a, a))
+HANDLER2(mul_directed, double, double, double, result_f64(rounded(SOFT_MUL, a, b, b, rounding_of(in)), b, a, a))
+HANDLER3(fma_directed, double, double, double, double, result_f64(rounded(SOFT_FMA, a, b, c, rounding_of(in)), b, c, a))
 
 exec_fn *pick_f64(struct instr *in)
 {

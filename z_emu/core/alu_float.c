@@ -172,8 +172,8 @@ HANDLER1(neg_ftz, float, float, canonical(negated(flush(a))))
 
 #define SIGN_F64 (1ull << 63)
 static inline bool is_nan_f64(uint64_t u) { return (u & ~SIGN_F64) > 0x7ff0000000000000; }
-HANDLER1(abs_f64, uint64_t, uint64_t, is_nan_f64(a) ? a : a & ~SIGN_F64)
-HANDLER1(neg_f64, uint64_t, uint64_t, is_nan_f64(a) ? a : a ^ SIGN_F64)
+HANDLER1(abs_f64, uint64_t, uint64_t, is_nan_f64(a) ? a | 1ull << 51 : a & ~SIGN_F64)
+HANDLER1(neg_f64, uint64_t, uint64_t, is_nan_f64(a) ? a | 1ull << 51 : a ^ SIGN_F64)
 
 static exec_fn *pick_sign(struct instr *in, exec_fn *f64, exec_fn *f32, exec_fn *ftz)
 {

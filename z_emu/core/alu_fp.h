@@ -27,8 +27,9 @@ static inline double f64_of(uint64_t u) { double x; memcpy(&x, &u, 8); return x;
 enum { NAN_F32 = 0x7fffffff, NAN_F16 = 0x7fff, NAN_BF16 = 0x7fff };
 static inline float canonical(float x) { return x == x ? x : f32_of(NAN_F32); }
 
-/* Arithmetic in f64 hands on the first NaN among its sources, made quiet, and has one of its own for invalid
- * operations. */
+/* Arithmetic in f64 hands on a NaN among its sources, made quiet, and has one of its own for invalid operations. Of several
+ * it takes the first here; callers name them in the chip's order (seen on an H200): b, a for sums and products, b, c, a for
+ * fma. */
 #define NAN_F64 0xfff8000000000000ull
 static inline double nan_of(double a, double b, double c)
 {

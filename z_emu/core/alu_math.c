@@ -180,7 +180,8 @@ static float directed_f32(const struct instr *in, enum soft_op op, float a, floa
     bool ftz = in->flags & F_FTZ;
     if (ftz) a = flush(a), b = flush(b);
     float x = f32_of((uint32_t)soft(&format_f32, op, f32_bits(a), f32_bits(b), 0, rounding_of(in)));
-    return ftz ? flush(x) : x;
+    double rest = op == SOFT_DIV ? (a - (double)x * b) / b : op == SOFT_RCP ? (1 - (double)x * a) / a : 0;
+    return ftz ? flush_result(x, rest, 0) : x;  /* no quotient is so near below a power of two that it is kept */
 }
 static double directed_f64(const struct instr *in, enum soft_op op, double a, double b)
 {
