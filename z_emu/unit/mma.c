@@ -64,6 +64,8 @@ static void load_884(const struct instr *in, const struct mma_regs *r, int which
         for (int i = 0; i < 8; i++) {
             struct place c = fragment_884_c(lane, i, in->type[3] == T_F32);
             m->c[c.col][c.row] = element(r->c, in->type[3], lane, i);
+            if (in->type[3] == T_F16)
+                mma_special_halves(&m->c[c.col][c.row], 1);
         }
     }
 }

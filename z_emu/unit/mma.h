@@ -36,6 +36,7 @@ void mma_decode(enum type t, const void *from, float *to, int n);
 /* The elements of a register row, 32 lanes: to[i][lane] is element i of the lane. */
 void mma_decode_row(enum type t, const uint32_t *row, float (*to)[WARP]);
 float mma_special(const struct mma_number *f, float v); /* v, or the infinity or NaN that it stands for */
+void mma_special_halves(float *v, int n);               /* the same for n decoded f16: what C and D need */
 float mma_scale_value(enum type t, uint32_t byte);      /* ue8m0, ue4m3 */
 uint16_t mma_half_bits(float v);                        /* of a v that f16 can hold exactly */
 

@@ -113,6 +113,15 @@ float mma_special(const struct mma_number *f, float v)
     return NAN;
 }
 
+/* Both lie at or above 2^16, infinity with a fraction of zero: f32's exponent makes of them what they are. */
+void mma_special_halves(float *v, int n)
+{
+    for (int i = 0; i < n; i++) {
+        uint32_t bits = bits_of(v[i]);
+        v[i] = float_of(bits | ((bits & 0x7fffffff) >= 0x47800000 ? 0x7f800000 : 0));
+    }
+}
+
 float mma_scale_value(enum type t, uint32_t byte)
 {
     byte &= 0xff;

@@ -134,11 +134,13 @@ void mma_load_c(uint32_t *const *reg, enum type t, int m, struct mma_matrices *t
     if (m == 8)
         memset(to->c, 0, sizeof to->c);
     for (int half = 0; half < m / 8; half++) {
-        if (t == T_F16)
+        if (t == T_F16) {
             mma_decode_row(T_F16, reg[half], lanes);
-        else
+            mma_special_halves(lanes[0], 2 * WARP);
+        } else {
             for (int odd = 0; odd < 2; odd++)
                 memcpy(lanes[odd], reg[2 * half + odd], sizeof lanes[odd]);
+        }
         scatter_c(lanes[0], to->c, half, 0);
         scatter_c(lanes[1], to->c, half, 1);
     }

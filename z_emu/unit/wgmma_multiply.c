@@ -49,10 +49,13 @@ void accumulator_load(struct accumulator *acc, struct multiplication *m)
         for (uint32_t r = 0; r < acc->regs; r++) {
             uint32_t *row = acc->row[rank][r] = (uint32_t *)(m->frame[rank]->regs + d->elem[r].row);
             for (uint32_t lane = 0; lane < WARP; lane++) {
-                if (in_halves(acc))
-                    mma_decode(T_F16, &row[lane], place_of(acc, rank, lane, r), 2);
-                else
-                    memcpy(place_of(acc, rank, lane, r), &row[lane], 4);
+                float *place = place_of(acc, rank, lane, r);
+                if (in_halves(acc)) {
+                    mma_decode(T_F16, &row[lane], place, 2);
+                    mma_special_halves(place, 2);
+                } else {
+                    memcpy(place, &row[lane], 4);
+                }
                 row[lane] = poison;
             }
         }
