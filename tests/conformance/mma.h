@@ -95,6 +95,7 @@ static inline uint32_t selectors(int sparsity, uint64_t r)
     return word;
 }
 
+#ifdef FORMS        /* else the program has a frame of its own */
 struct matrix_form { const char *text; format a, b, c; int sparsity; };
 #define MATRIX_ROW(text, a, b, c, sparsity) { text, a, b, c, sparsity },
 
@@ -180,4 +181,5 @@ int main(int argc, char **argv)
     }
     return 0;
 }
+#endif
 #endif
