@@ -1,11 +1,13 @@
 /* mma.c: mma.sync on floating-point types of up to 32 bits.
  *
  * Modelled: all shapes and types of "Multiply-and-Accumulate Instruction: mma", the result to the bit (mma_math.c).
- * m8n8k4 on f16 multiplies as the ISA says, with k = 4 in one step; what chips after sm_75 make of it is not modelled.
+ * m8n8k4 on f16 has k = 4 in one step up to sm_75. For later chips ptxas makes of it a routine of f32 multiplications
+ * and additions, whose order and roundings are those of its code.
  */
 #include "mma_form.h"
 #include "fragments.h"
 
+#include <math.h>
 #include <string.h>
 
 exec_fn *pick_MMA(struct instr *in)
@@ -88,6 +90,28 @@ static void store_884(const struct instr *in, const struct mma_regs *r, int whic
     }
 }
 
+/* x and y: four factors each, y's with a stride of LANES. */
+static float routine_884(const float *x, const float *y, float c, enum type d)
+{
+    if (d == T_F32)
+        return c + fmaf(x[3], y[3 * LANES], fmaf(x[2], y[2 * LANES], fmaf(x[1], y[LANES], fmaf(x[0], y[0], 0))));
+    float low = fmaf(x[1], y[LANES], x[0] * y[0]), high = fmaf(x[3], y[3 * LANES], x[2] * y[2 * LANES]);
+    float sum = (c + low) + high;
+    return copysignf(mma_nearest_half(sum), sum);       /* -0 too */
+}
+
+static void run_routine(struct mma_matrices *m, enum type d)
+{
+    static const union { uint32_t bits; float f; } not_a_number = { 0x7fffffff };
+    mma_special_halves(m->x, 8 * 8);
+    mma_special_halves(m->y[0], 4 * LANES);
+    for (int n = 0; n < 8; n++)
+        for (int row = 0; row < 8; row++) {
+            float v = routine_884(m->x + 8 * n, m->y[0] + row, m->c[n][row], d);
+            m->d[n][row] = v == v ? v : not_a_number.f;
+        }
+}
+
 int mma_884(struct warp *w, const struct instr *in, uint32_t mask)
 {
     struct mma_chain chain = mma_chain(mma_chip(w), T_F16, in->type[0], 4, 4);
@@ -96,7 +120,10 @@ int mma_884(struct warp *w, const struct instr *in, uint32_t mask)
     mma_operands(w, in, &r);
     for (int which = 0; which < 4; which++) {
         load_884(in, &r, which, &m[which]);
-        mma_run(&chain, T_F16, T_F16, &m[which], NULL);
+        if (mma_chip(w)->cc >= 80)
+            run_routine(&m[which], in->type[0]);
+        else
+            mma_run(&chain, T_F16, T_F16, &m[which], NULL);
     }
     for (int which = 0; which < 4; which++)
         store_884(in, &r, which, &m[which], mask);
