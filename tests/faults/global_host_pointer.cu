@@ -1,6 +1,7 @@
 /* The kernel is handed a pointer from malloc.
  *
  * says: inside one allocation
+ * says: hint: .*cudaMallocManaged
  * says: cudaErrorIllegalAddress
  */
 #include "fault.h"

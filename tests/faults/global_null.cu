@@ -2,6 +2,7 @@
  *
  * says: inside one allocation
  * says: null pointer
+ * says: hint: .*error of its allocation
  * says: cudaErrorIllegalAddress
  */
 #include "fault.h"

@@ -63,7 +63,7 @@ static void nowhere(const struct access_fault *f, const struct memory *m)
 {
     const struct alloc *near = alloc_near(m, f->addr);
     if (f->addr < 4096)
-        tell(f, FAULT_OUT_OF_BOUNDS, ": a null pointer");
+        tell(f, FAULT_NULL_POINTER, ": a null pointer");
     else if (near)
         tell(f, near->freed ? FAULT_USE_AFTER_FREE : FAULT_OUT_OF_BOUNDS, ", %s of %s of %zu bytes at 0x%llx%s",
              miss(f->addr, f->size, near->addr, near->size).text, near->what, near->size, HEX(near->addr),
@@ -71,7 +71,7 @@ static void nowhere(const struct access_fault *f, const struct memory *m)
     else if (f->addr - m->base < m->bytes)
         tell(f, FAULT_OUT_OF_BOUNDS, ", where no allocation is near");
     else
-        tell(f, FAULT_OUT_OF_BOUNDS, ", which is no device address: perhaps a pointer to ordinary host memory, which "
+        tell(f, FAULT_HOST_POINTER, ", which is no device address: perhaps a pointer to ordinary host memory, which "
              "kernels cannot use");
 }
 

@@ -16,6 +16,10 @@ static const char *hint_of(enum fault_id id)
     switch (id) {
     case FAULT_OUT_OF_BOUNDS:
         return "compare the index with the size of the allocation; does a guard such as `if (i < n)` lack?";
+    case FAULT_NULL_POINTER:
+        return "was the pointer ever set, and was the error of its allocation checked?";
+    case FAULT_HOST_POINTER:
+        return "use cudaMalloc and copy to it first, or cudaMallocManaged, for what a kernel reads and writes";
     case FAULT_USE_AFTER_FREE:
         return "the pointer outlived its memory: free it after the kernel has finished";
     case FAULT_MISALIGNED:
