@@ -108,6 +108,13 @@ int ctx_reset(void);                            /* cudaDeviceReset */
 cudaError_t rt(int error);
 int last_error(bool clear);
 CUresult drv(int error);
+
+/* At the head of an entry point: the pointers that it reads or writes through without asking. `as` is rt or drv. */
+#define NEEDS(as, given)                          \
+    do {                                          \
+        if (!(given))                             \
+            return as(cudaErrorInvalidValue);     \
+    } while (0)
 const char *error_name(int error, bool driver); /* NULL if unknown */
 const char *error_text(int error);
 int not_supported(const char *name);            /* says so, once per name */

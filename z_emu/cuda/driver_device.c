@@ -64,18 +64,21 @@ CUresult cuInit(unsigned int Flags)
 
 CUresult cuDriverGetVersion(int *driverVersion)
 {
+    NEEDS(drv, driverVersion);
     *driverVersion = DRIVER_VERSION;
     return CUDA_SUCCESS;
 }
 
 CUresult cuGetErrorName(CUresult error, const char **pStr)
 {
+    NEEDS(drv, pStr);
     *pStr = error_name((int)error, true);
     return drv(*pStr ? 0 : cudaErrorInvalidValue);
 }
 
 CUresult cuGetErrorString(CUresult error, const char **pStr)
 {
+    NEEDS(drv, pStr);
     *pStr = error_text((int)error);
     return drv(*pStr ? 0 : cudaErrorInvalidValue);
 }
@@ -83,6 +86,7 @@ CUresult cuGetErrorString(CUresult error, const char **pStr)
 CUresult cuGetProcAddress_v2(const char *symbol, void **pfn, int cudaVersion, cuuint64_t flags,
                              CUdriverProcAddressQueryResult *symbolStatus)
 {
+    NEEDS(drv, symbol && pfn);
     *pfn = entry_point(symbol, cudaVersion, flags & 2);
     if (symbolStatus)
         *symbolStatus = *pfn ? 0 : 1;
@@ -98,6 +102,7 @@ CUresult cuGetProcAddress(const char *symbol, void **pfn, int cudaVersion, cuuin
  * a program cannot, and would crash: so there the program ends, being told what to do. */
 CUresult cuGetExportTable(const void **ppExportTable, const CUuuid *pExportTableId)
 {
+    NEEDS(drv, ppExportTable);
     Dl_info caller;
     const char *name = dladdr(__builtin_return_address(0), &caller) && caller.dli_fname ? caller.dli_fname : "";
     (void)pExportTableId;
@@ -117,18 +122,21 @@ CUresult cuProfilerStop(void) { return CUDA_SUCCESS; }
 
 CUresult cuDeviceGetCount(int *count)
 {
+    NEEDS(drv, count);
     *count = 1;
     return drv(initialised ? 0 : cudaErrorInitializationError);
 }
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
+    NEEDS(drv, device);
     *device = ordinal;
     return drv(device_ready(ordinal));
 }
 
 CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 {
+    NEEDS(drv, name);
     int error = device_ready(dev);
     if (!error && len > 0)
         snprintf(name, (size_t)len, "%s", ctx_device()->name);
@@ -137,11 +145,13 @@ CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 
 CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
+    NEEDS(drv, pi);
     return drv(device_ready(dev) ?: device_attribute(pi, (int)attrib));
 }
 
 CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 {
+    NEEDS(drv, bytes);
     int error = device_ready(dev);
     if (!error)
         *bytes = ctx_device()->global_bytes;
@@ -150,6 +160,7 @@ CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice dev)
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 {
+    NEEDS(drv, major && minor);
     int error = device_ready(dev);
     if (!error) {
         *major = (int)ctx_device()->cc / 10;
@@ -160,6 +171,7 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
+    NEEDS(drv, uuid);
     device_uuid(uuid->bytes);
     return drv(device_ready(dev));
 }
@@ -168,6 +180,7 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice dev) { return cuDeviceGetUuid
 
 CUresult cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 {
+    NEEDS(drv, luid && deviceNodeMask);
     memset(luid, 0, 8);
     *deviceNodeMask = 0;
     return drv(device_ready(dev));
@@ -175,24 +188,28 @@ CUresult cuDeviceGetLuid(char *luid, unsigned int *deviceNodeMask, CUdevice dev)
 
 CUresult cuDeviceGetByPCIBusId(CUdevice *dev, const char *pciBusId)
 {
+    NEEDS(drv, dev && pciBusId);
     *dev = 0;
     return drv(strcmp(pciBusId, "0000:00:00.0") ? cudaErrorInvalidDevice : 0);
 }
 
 CUresult cuDeviceGetPCIBusId(char *pciBusId, int len, CUdevice dev)
 {
+    NEEDS(drv, pciBusId);
     snprintf(pciBusId, (size_t)MAX(len, 0), "0000:00:00.0");
     return drv(device_ready(dev));
 }
 
 CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 {
+    NEEDS(drv, canAccessPeer);
     *canAccessPeer = 0;
     return drv(device_ready(dev) ?: device_check(peerDev));
 }
 
 CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdevice srcDevice, CUdevice dstDevice)
 {
+    NEEDS(drv, value);
     (void)attrib;
     *value = 0;
     return drv(device_ready(srcDevice) ?: device_check(dstDevice) ?: cudaErrorInvalidDevice);
@@ -202,6 +219,7 @@ CUresult cuDeviceGetP2PAttribute(int *value, CUdevice_P2PAttribute attrib, CUdev
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
+    NEEDS(drv, pctx);
     int error = device_ready(dev) ?: ready_unlocked();
     primary.retained += !error;
     *pctx = error ? NULL : PRIMARY;
@@ -234,6 +252,7 @@ CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags)
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int *flags, int *active)
 {
+    NEEDS(drv, flags && active);
     *flags = primary.flags;
     *active = primary.retained > 0 || ctx.gpu;
     return drv(device_ready(dev));
@@ -254,11 +273,13 @@ static int context_new(CUcontext *out, unsigned int flags, CUdevice dev)
 
 CUresult cuCtxCreate_v2(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
+    NEEDS(drv, pctx);
     return drv(context_new(pctx, flags, dev));
 }
 
 CUresult cuCtxCreate_v4(CUcontext *pctx, CUctxCreateParams *ctxCreateParams, unsigned int flags, CUdevice dev)
 {
+    NEEDS(drv, pctx);
     (void)ctxCreateParams;
     return drv(context_new(pctx, flags, dev));
 }
@@ -303,18 +324,21 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
 
 CUresult cuCtxGetCurrent(CUcontext *pctx)
 {
+    NEEDS(drv, pctx);
     *pctx = top();
     return drv(initialised ? 0 : cudaErrorInitializationError);
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
 {
+    NEEDS(drv, device);
     *device = 0;
     return drv(current());
 }
 
 CUresult cuCtxGetFlags(unsigned int *flags)
 {
+    NEEDS(drv, flags);
     *flags = primary.flags;
     return drv(current());
 }
@@ -327,12 +351,14 @@ CUresult cuCtxSetFlags(unsigned int flags)
 
 CUresult cuCtxGetId(CUcontext ctx, unsigned long long *ctxId)
 {
+    NEEDS(drv, ctxId);
     *ctxId = (uintptr_t)(ctx ? ctx : top());
     return drv(current());
 }
 
 CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
 {
+    NEEDS(drv, version);
     (void)ctx;
     *version = DRIVER_VERSION;
     return drv(current());
@@ -348,6 +374,7 @@ CUresult cuCtxSynchronize_v2(CUcontext ctx)
 
 CUresult cuCtxGetDevice_v2(CUdevice *device, CUcontext ctx)
 {
+    NEEDS(drv, device);
     (void)ctx;
     *device = 0;
     return drv(ready_unlocked());
@@ -372,6 +399,7 @@ CUresult cuCtxSetLimit(CUlimit limit, size_t value)
 
 CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 {
+    NEEDS(drv, pvalue);
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return drv(cudaErrorUnsupportedLimit);
     *pvalue = ctx.limit[limit];
@@ -380,6 +408,7 @@ CUresult cuCtxGetLimit(size_t *pvalue, CUlimit limit)
 
 CUresult cuCtxGetCacheConfig(CUfunc_cache *pconfig)
 {
+    NEEDS(drv, pconfig);
     *pconfig = (CUfunc_cache)ctx.cache_config;
     return drv(current());
 }

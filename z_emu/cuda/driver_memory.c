@@ -25,14 +25,21 @@ static int allocate_host(void **out, size_t size, unsigned int flags, const char
 
 CUresult cuMemAlloc_v2(CUdeviceptr *dptr, size_t bytesize)
 {
+    NEEDS(drv, dptr);
     return drv(allocate(BUF_DEVICE, dptr, bytesize, 0, "cuMemAlloc"));
 }
 
 CUresult cuMemFree_v2(CUdeviceptr dptr) { return drv(current() ?: buffer_free(dptr, false)); }
-CUresult cuMemAllocHost_v2(void **pp, size_t bytesize) { return drv(allocate_host(pp, bytesize, 0, "cuMemAllocHost")); }
+
+CUresult cuMemAllocHost_v2(void **pp, size_t bytesize)
+{
+    NEEDS(drv, pp);
+    return drv(allocate_host(pp, bytesize, 0, "cuMemAllocHost"));
+}
 
 CUresult cuMemHostAlloc(void **pp, size_t bytesize, unsigned int Flags)
 {
+    NEEDS(drv, pp);
     return drv(allocate_host(pp, bytesize, Flags, "cuMemHostAlloc"));
 }
 
@@ -47,12 +54,14 @@ CUresult cuMemHostUnregister(void *p) { return drv(current() ?: buffer_unregiste
 
 CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
+    NEEDS(drv, dptr);
     return drv(allocate(BUF_MANAGED, dptr, bytesize, flags, "cuMemAllocManaged"));
 }
 
 CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInBytes, size_t Height,
                             unsigned int ElementSizeBytes)
 {
+    NEEDS(drv, dptr && pPitch);
     uint64_t addr = 0;
     (void)ElementSizeBytes;
     int error = current() ?: buffer_pitch(WidthInBytes, Height, &addr, pPitch);
@@ -62,6 +71,7 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *dptr, size_t *pPitch, size_t WidthInByt
 
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int Flags)
 {
+    NEEDS(drv, pdptr);
     struct buffer b;
     (void)Flags;
     *pdptr = dev(p);
@@ -70,6 +80,7 @@ CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *pdptr, void *p, unsigned int 
 
 CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
 {
+    NEEDS(drv, pFlags);
     struct buffer b;
     int error = current() ?: buffer_find(dev(p), &b) && b.kind != BUF_DEVICE ? 0 : cudaErrorInvalidValue;
     if (!error)
@@ -77,7 +88,11 @@ CUresult cuMemHostGetFlags(unsigned int *pFlags, void *p)
     return drv(error);
 }
 
-CUresult cuMemGetInfo_v2(size_t *free, size_t *total) { return drv(current() ?: buffer_info(free, total)); }
+CUresult cuMemGetInfo_v2(size_t *free, size_t *total)
+{
+    NEEDS(drv, free && total);
+    return drv(current() ?: buffer_info(free, total));
+}
 
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr dptr)
 {
@@ -92,6 +107,7 @@ CUresult cuMemGetAddressRange_v2(CUdeviceptr *pbase, size_t *psize, CUdeviceptr 
 
 CUresult cuMemAllocAsync(CUdeviceptr *dptr, size_t bytesize, CUstream hStream)
 {
+    NEEDS(drv, dptr);
     uint64_t addr = 0;
     int error = current() ?: pool_alloc(&addr, bytesize, NULL, hStream);
     *dptr = addr;
@@ -115,11 +131,13 @@ CUresult cuMemFreeAsync_ptsz(CUdeviceptr dptr, CUstream hStream) { return cuMemF
 
 CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool_out, CUdevice dev)
 {
+    NEEDS(drv, pool_out);
     return drv(device_check(dev) ?: pool_default(pool_out));
 }
 
 CUresult cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice dev)
 {
+    NEEDS(drv, pool);
     return drv(device_check(dev) ?: pool_current(pool, NULL));
 }
 
@@ -130,6 +148,7 @@ CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool)
 
 CUresult cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *poolProps)
 {
+    NEEDS(drv, pool && poolProps);
     (void)poolProps;
     return drv(pool_new(pool));
 }
@@ -138,11 +157,13 @@ CUresult cuMemPoolDestroy(CUmemoryPool pool) { return drv(pool_delete(pool)); }
 
 CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
+    NEEDS(drv, value);
     return drv(pool_attribute(pool, (int)attr, value, true));
 }
 
 CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attr, void *value)
 {
+    NEEDS(drv, value);
     return drv(pool_attribute(pool, (int)attr, value, false));
 }
 
@@ -160,6 +181,7 @@ CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_
 
 CUresult cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool memPool, CUmemLocation *location)
 {
+    NEEDS(drv, flags);
     (void)location;
     *flags = (CUmemAccess_flags)cudaMemAccessFlagsProtReadWrite;
     return drv(memPool ? 0 : cudaErrorInvalidValue);
@@ -214,12 +236,14 @@ static int pointer_attribute(void *data, int attribute, CUdeviceptr p)
 
 CUresult cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr p)
 {
+    NEEDS(drv, data);
     return drv(current() ?: pointer_attribute(data, (int)attribute, p));
 }
 
 /* Attributes that the pointer does not have read as 0. */
 CUresult cuPointerGetAttributes(unsigned int numAttributes, CUpointer_attribute *attributes, void **data, CUdeviceptr p)
 {
+    NEEDS(drv, attributes && data);
     int error = current();
     for (unsigned int i = 0; i < numAttributes && !error; i++)
         if (pointer_attribute(data[i], (int)attributes[i], p))
@@ -316,18 +340,33 @@ static int copy_rows(const CUDA_MEMCPY2D *c, CUstream s, bool wait)
     return copy_box(&box, s, wait);
 }
 
-CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy) { return drv(copy_rows(pCopy, NULL, WAIT)); }
-CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy) { return drv(copy_rows(pCopy, NULL, WAIT)); }
+CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    NEEDS(drv, pCopy);
+    return drv(copy_rows(pCopy, NULL, WAIT));
+}
+
+CUresult cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D *pCopy)
+{
+    NEEDS(drv, pCopy);
+    return drv(copy_rows(pCopy, NULL, WAIT));
+}
 
 CUresult cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
 {
+    NEEDS(drv, pCopy);
     return drv(copy_rows(pCopy, hStream, GO_ON));
 }
 
-CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy) { return drv(copy_box(pCopy, NULL, WAIT)); }
+CUresult cuMemcpy3D_v2(const CUDA_MEMCPY3D *pCopy)
+{
+    NEEDS(drv, pCopy);
+    return drv(copy_box(pCopy, NULL, WAIT));
+}
 
 CUresult cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D *pCopy, CUstream hStream)
 {
+    NEEDS(drv, pCopy);
     return drv(copy_box(pCopy, hStream, GO_ON));
 }
 
@@ -466,10 +505,21 @@ CUresult cuMemcpyPeerAsync_ptsz(CUdeviceptr dst, CUcontext dstContext, CUdevicep
     return cuMemcpyPeerAsync(dst, dstContext, src, srcContext, n, own_stream(s));
 }
 
-CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy) { return drv(copy_rows(pCopy, cudaStreamPerThread, WAIT)); }
+CUresult cuMemcpy2D_v2_ptds(const CUDA_MEMCPY2D *pCopy)
+{
+    NEEDS(drv, pCopy);
+    return drv(copy_rows(pCopy, cudaStreamPerThread, WAIT));
+}
+
 CUresult cuMemcpy2DUnaligned_v2_ptds(const CUDA_MEMCPY2D *pCopy) { return cuMemcpy2D_v2_ptds(pCopy); }
 CUresult cuMemcpy2DAsync_v2_ptsz(const CUDA_MEMCPY2D *pCopy, CUstream s) { return cuMemcpy2DAsync_v2(pCopy, own_stream(s)); }
-CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy) { return drv(copy_box(pCopy, cudaStreamPerThread, WAIT)); }
+
+CUresult cuMemcpy3D_v2_ptds(const CUDA_MEMCPY3D *pCopy)
+{
+    NEEDS(drv, pCopy);
+    return drv(copy_box(pCopy, cudaStreamPerThread, WAIT));
+}
+
 CUresult cuMemcpy3DAsync_v2_ptsz(const CUDA_MEMCPY3D *pCopy, CUstream s) { return cuMemcpy3DAsync_v2(pCopy, own_stream(s)); }
 CUresult cuMemsetD16_v2_ptds(CUdeviceptr p, unsigned short v, size_t N) { return drv(fill(p, N * 2, v, 2, N, 1, cudaStreamPerThread)); }
 

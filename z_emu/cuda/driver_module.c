@@ -34,6 +34,7 @@ static int load(struct image **out, const void *image, unsigned int n, CUjit_opt
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options,
                             void **optionValues)
 {
+    NEEDS(drv, module);
     struct image *im;
     int error = load(&im, image, numOptions, options, optionValues);
     *module = (CUmodule)im;
@@ -52,6 +53,7 @@ CUresult cuModuleLoadFatBinary(CUmodule *module, const void *fatCubin)
 
 CUresult cuModuleLoad(CUmodule *module, const char *fname)
 {
+    NEEDS(drv, module && fname);
     struct image *im = NULL;
     int error = current() ?: image_open_file(fname, &im);
     *module = (CUmodule)im;
@@ -62,6 +64,7 @@ CUresult cuModuleUnload(CUmodule hmod) { return drv(current() ?: image_close((st
 
 CUresult cuModuleGetFunction(CUfunction *hfunc, CUmodule hmod, const char *name)
 {
+    NEEDS(drv, hfunc);
     struct kernel *k = NULL;
     int error = current() ?: image_kernel((struct image *)hmod, name, &k);
     *hfunc = (CUfunction)k;
@@ -79,17 +82,20 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr *dptr, size_t *bytes, CUmodule hmod, c
 
 CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule mod)
 {
+    NEEDS(drv, count);
     return drv(current() ?: image_kernels((struct image *)mod, NULL, 0, count));
 }
 
 CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int numFunctions, CUmodule mod)
 {
+    NEEDS(drv, functions || !numFunctions);
     unsigned int count;
     return drv(current() ?: image_kernels((struct image *)mod, (struct kernel **)functions, numFunctions, &count));
 }
 
 CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
+    NEEDS(drv, mode);
     *mode = CU_MODULE_LAZY_LOADING;
     return CUDA_SUCCESS;
 }
@@ -97,6 +103,7 @@ CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 CUresult cuLibraryLoadData(CUlibrary *library, const void *code, CUjit_option *jitOptions, void **jitOptionsValues, unsigned int numJitOptions,
                            CUlibraryOption *libraryOptions, void **libraryOptionValues, unsigned int numLibraryOptions)
 {
+    NEEDS(drv, library);
     struct image *im;
     (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     int error = load(&im, code, numJitOptions, jitOptions, jitOptionsValues);
@@ -108,6 +115,7 @@ CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *fileName, CUjit_o
                                unsigned int numJitOptions, CUlibraryOption *libraryOptions, void **libraryOptionValues,
                                unsigned int numLibraryOptions)
 {
+    NEEDS(drv, library && fileName);
     struct image *im = NULL;
     (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions, (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     int error = current() ?: image_open_file(fileName, &im);
@@ -144,6 +152,7 @@ CUresult cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int numKernels, C
 
 CUresult cuLibraryGetModule(CUmodule *pMod, CUlibrary library)
 {
+    NEEDS(drv, pMod);
     *pMod = (CUmodule)library;
     return drv(current());
 }
@@ -154,6 +163,7 @@ struct linking { char *text[64]; size_t n; char *result; };
 
 CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **optionValues, CUlinkState *stateOut)
 {
+    NEEDS(drv, stateOut);
     (void)numOptions, (void)options, (void)optionValues;
     *stateOut = calloc(1, sizeof(struct linking));
     return drv(current() ?: *stateOut ? 0 : cudaErrorMemoryAllocation);
@@ -162,6 +172,7 @@ CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option *options, void **
 CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name, unsigned int numOptions,
                           CUjit_option *options, void **optionValues)
 {
+    NEEDS(drv, state && data);
     struct linking *l = (struct linking *)state;
     (void)name, (void)numOptions, (void)options, (void)optionValues;
     if (type != CU_JIT_INPUT_PTX)
@@ -174,6 +185,7 @@ CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void *data, si
 
 CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 {
+    NEEDS(drv, state && cubinOut);
     struct linking *l = (struct linking *)state;
     size_t len = 0;
     free(l->result);
@@ -186,6 +198,7 @@ CUresult cuLinkComplete(CUlinkState state, void **cubinOut, size_t *sizeOut)
 
 CUresult cuLinkDestroy(CUlinkState state)
 {
+    NEEDS(drv, state);
     struct linking *l = (struct linking *)state;
     for (size_t i = 0; i < l->n; i++)
         free(l->text[i]);
@@ -198,12 +211,14 @@ CUresult cuLinkDestroy(CUlinkState state)
 
 CUresult cuKernelGetFunction(CUfunction *pFunc, CUkernel kernel)
 {
+    NEEDS(drv, pFunc);
     *pFunc = (CUfunction)kernel;
     return drv(current());
 }
 
 CUresult cuFuncGetAttribute(int *pi, CUfunction_attribute attrib, CUfunction hfunc)
 {
+    NEEDS(drv, pi);
     struct kernel *k;
     return drv(current() ?: kernel_get(hfunc, &k) ?: kernel_attribute(k, (int)attrib, pi));
 }
@@ -238,6 +253,7 @@ CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice d
 
 CUresult cuFuncGetModule(CUmodule *hmod, CUfunction hfunc)
 {
+    NEEDS(drv, hmod);
     struct kernel *k;
     int error = current() ?: kernel_get(hfunc, &k);
     *hmod = error ? NULL : (CUmodule)k->image;
@@ -251,6 +267,7 @@ CUresult cuKernelGetLibrary(CUlibrary *pLib, CUkernel kernel)
 
 CUresult cuFuncGetName(const char **name, CUfunction hfunc)
 {
+    NEEDS(drv, name);
     struct kernel *k;
     int error = current() ?: kernel_get(hfunc, &k);
     *name = error ? NULL : k->name;
@@ -261,6 +278,7 @@ CUresult cuKernelGetName(const char **name, CUkernel hfunc) { return cuFuncGetNa
 
 CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
+    NEEDS(drv, paramOffset);
     struct kernel *k;
     return drv(current() ?: kernel_get(func, &k) ?: kernel_param(k, paramIndex, paramOffset, paramSize));
 }
@@ -272,6 +290,7 @@ CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t *paramO
 
 CUresult cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction function)
 {
+    NEEDS(drv, state);
     struct kernel *k;
     *state = CU_FUNCTION_LOADING_STATE_LOADED;
     return drv(current() ?: kernel_get(function, &k));
@@ -314,6 +333,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **kernelParams, void **extra)
 {
+    NEEDS(drv, c);
     return drv(launch_func(f, (dim3){c->gridDimX, c->gridDimY, c->gridDimZ}, (dim3){c->blockDimX, c->blockDimY, c->blockDimZ},
                            c->sharedMemBytes, c->hStream, kernelParams, extra, c->attrs, c->numAttrs));
 }
@@ -334,6 +354,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, uns
 
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
 {
+    NEEDS(drv, config);
     CUlaunchConfig c = *config;
     c.hStream = own_stream(c.hStream);
     return cuLaunchKernelEx(&c, f, kernelParams, extra);
@@ -344,6 +365,7 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig *config, CUfunction f, void 
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize,
                                                      size_t dynamicSMemSize)
 {
+    NEEDS(drv, numBlocks);
     struct kernel *k;
     return drv(current() ?: kernel_get(func, &k) ?: occupancy_blocks(k, blockSize, dynamicSMemSize, numBlocks));
 }
@@ -358,6 +380,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, CU
 CUresult cuOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, CUfunction func, CUoccupancyB2DSize blockSizeToDynamicSMemSize,
                                           size_t dynamicSMemSize, int blockSizeLimit)
 {
+    NEEDS(drv, minGridSize && blockSize);
     struct kernel *k;
     return drv(current() ?: kernel_get(func, &k) ?: occupancy_block_size(k, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit, minGridSize, blockSize));
 }
@@ -371,6 +394,7 @@ CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockS
 
 CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunction func, int numBlocks, int blockSize)
 {
+    NEEDS(drv, dynamicSmemSize);
     struct kernel *k;
     return drv(current() ?: kernel_get(func, &k) ?: occupancy_dynamic(k, numBlocks, blockSize, dynamicSmemSize));
 }
@@ -385,6 +409,7 @@ static cudaLaunchConfig_t runtime_config(const CUlaunchConfig *c)
 
 CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, const CUlaunchConfig *config)
 {
+    NEEDS(drv, clusterSize && config);
     struct kernel *k;
     cudaLaunchConfig_t c = runtime_config(config);
     return drv(current() ?: kernel_get(func, &k) ?: occupancy_cluster_size(k, &c, clusterSize));
@@ -392,6 +417,7 @@ CUresult cuOccupancyMaxPotentialClusterSize(int *clusterSize, CUfunction func, c
 
 CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config)
 {
+    NEEDS(drv, numClusters && config);
     struct kernel *k;
     cudaLaunchConfig_t c = runtime_config(config);
     return drv(current() ?: kernel_get(func, &k) ?: occupancy_clusters(k, &c, numClusters));

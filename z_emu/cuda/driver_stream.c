@@ -6,11 +6,13 @@
 
 CUresult cuStreamCreate(CUstream *phStream, unsigned int Flags)
 {
+    NEEDS(drv, phStream);
     return drv(current() ?: stream_new(phStream, Flags, 0));
 }
 
 CUresult cuStreamCreateWithPriority(CUstream *phStream, unsigned int flags, int priority)
 {
+    NEEDS(drv, phStream);
     return drv(current() ?: stream_new(phStream, flags, priority));
 }
 
@@ -20,37 +22,44 @@ CUresult cuStreamQuery(CUstream hStream) { return drv(current() ?: stream_query(
 
 CUresult cuStreamGetPriority(CUstream hStream, int *priority)
 {
+    NEEDS(drv, priority);
     return drv(current() ?: stream_info(hStream, NULL, priority, NULL));
 }
 
 CUresult cuStreamGetFlags(CUstream hStream, unsigned int *flags)
 {
+    NEEDS(drv, flags);
     return drv(current() ?: stream_info(hStream, flags, NULL, NULL));
 }
 
 CUresult cuStreamGetId(CUstream hStream, unsigned long long *streamId)
 {
+    NEEDS(drv, streamId);
     return drv(current() ?: stream_info(hStream, NULL, NULL, streamId));
 }
 
 CUresult cuStreamGetDevice(CUstream hStream, CUdevice *device)
 {
+    NEEDS(drv, device);
     *device = 0;
     return drv(current() ?: stream_info(hStream, NULL, NULL, NULL));
 }
 
 CUresult cuStreamGetCtx(CUstream hStream, CUcontext *pctx)
 {
+    NEEDS(drv, pctx);
     return drv(current() ?: stream_info(hStream, NULL, NULL, NULL) ?: drv_context(pctx));
 }
 
 CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue *value_out)
 {
+    NEEDS(drv, value_out);
     return drv(current() ?: stream_attribute(hStream, (int)attr, (cudaLaunchAttributeValue *)value_out, NULL));
 }
 
 CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue *value)
 {
+    NEEDS(drv, value);
     return drv(current() ?: stream_attribute(hStream, (int)attr, NULL, (const cudaLaunchAttributeValue *)value));
 }
 
@@ -80,7 +89,12 @@ CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *
 
 /* ---- events */
 
-CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags) { return drv(current() ?: event_new(phEvent, Flags)); }
+CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags)
+{
+    NEEDS(drv, phEvent);
+    return drv(current() ?: event_new(phEvent, Flags));
+}
+
 CUresult cuEventDestroy_v2(CUevent hEvent) { return drv(current() ?: event_free(hEvent)); }
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream) { return drv(current() ?: event_record(hEvent, hStream, 0)); }
 
@@ -94,6 +108,7 @@ CUresult cuEventSynchronize(CUevent hEvent) { return drv(current() ?: event_sync
 
 CUresult cuEventElapsedTime(float *pMilliseconds, CUevent hStart, CUevent hEnd)
 {
+    NEEDS(drv, pMilliseconds);
     return drv(current() ?: event_elapsed(pMilliseconds, hStart, hEnd));
 }
 
@@ -140,6 +155,7 @@ CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
 
 CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 {
+    NEEDS(drv, phGraph);
     struct graph *g = NULL;
     int error = current() ?: capture_end(hStream, &g);
     *phGraph = (CUgraph)g;
@@ -148,6 +164,7 @@ CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph)
 
 CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus)
 {
+    NEEDS(drv, captureStatus);
     int status = 0;
     int error = current() ?: capture_report(hStream, &status, NULL, NULL, NULL, NULL);
     *captureStatus = (CUstreamCaptureStatus)status;
@@ -159,6 +176,7 @@ CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus *capt
                                    const CUgraphNode **dependencies_out, const CUgraphEdgeData **edgeData_out,
                                    size_t *numDependencies_out)
 {
+    NEEDS(drv, captureStatus_out);
     if (edgeData_out)
         *edgeData_out = NULL;
     int status = 0;
@@ -179,6 +197,7 @@ CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dep
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 {
+    NEEDS(drv, mode);
     static _Thread_local CUstreamCaptureMode own;
     CUstreamCaptureMode old = own;
     own = *mode;
@@ -197,30 +216,37 @@ CUresult cuStreamGetAttribute_ptsz(CUstream s, CUstreamAttrID attr, CUstreamAttr
 {
     return cuStreamGetAttribute(own_stream(s), attr, value);
 }
+
 CUresult cuStreamSetAttribute_ptsz(CUstream s, CUstreamAttrID attr, const CUstreamAttrValue *value)
 {
     return cuStreamSetAttribute(own_stream(s), attr, value);
 }
+
 CUresult cuStreamAttachMemAsync_ptsz(CUstream s, CUdeviceptr dptr, size_t length, unsigned int flags)
 {
     return cuStreamAttachMemAsync(own_stream(s), dptr, length, flags);
 }
+
 CUresult cuStreamAddCallback_ptsz(CUstream s, CUstreamCallback callback, void *userData, unsigned int flags)
 {
     return cuStreamAddCallback(own_stream(s), callback, userData, flags);
 }
+
 CUresult cuStreamWriteValue32_v2_ptsz(CUstream s, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 {
     return cuStreamWriteValue32_v2(own_stream(s), addr, value, flags);
 }
+
 CUresult cuStreamWriteValue64_v2_ptsz(CUstream s, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 {
     return cuStreamWriteValue64_v2(own_stream(s), addr, value, flags);
 }
+
 CUresult cuStreamWaitValue32_v2_ptsz(CUstream s, CUdeviceptr addr, cuuint32_t value, unsigned int flags)
 {
     return cuStreamWaitValue32_v2(own_stream(s), addr, value, flags);
 }
+
 CUresult cuStreamWaitValue64_v2_ptsz(CUstream s, CUdeviceptr addr, cuuint64_t value, unsigned int flags)
 {
     return cuStreamWaitValue64_v2(own_stream(s), addr, value, flags);

@@ -80,11 +80,21 @@ cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t 
     return rt(copy_rows(dst, dpitch, src, spitch, width, height, kind, stream, GO_ON));
 }
 
-cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { return rt(copy_box(p, NULL, WAIT)); }
-cudaError_t cudaMemcpy3D_ptds(const struct cudaMemcpy3DParms *p) { return rt(copy_box(p, cudaStreamPerThread, WAIT)); }
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p)
+{
+    NEEDS(rt, p);
+    return rt(copy_box(p, NULL, WAIT));
+}
+
+cudaError_t cudaMemcpy3D_ptds(const struct cudaMemcpy3DParms *p)
+{
+    NEEDS(rt, p);
+    return rt(copy_box(p, cudaStreamPerThread, WAIT));
+}
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream)
 {
+    NEEDS(rt, p);
     return rt(copy_box(p, stream, GO_ON));
 }
 
@@ -99,15 +109,21 @@ cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int s
     return rt(device_check(dstDevice) ?: device_check(srcDevice) ?: copy(dst, src, count, cudaMemcpyDeviceToDevice, stream, GO_ON));
 }
 
-cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p) { return rt(copy_peer(p, NULL, WAIT)); }
+cudaError_t cudaMemcpy3DPeer(const struct cudaMemcpy3DPeerParms *p)
+{
+    NEEDS(rt, p);
+    return rt(copy_peer(p, NULL, WAIT));
+}
 
 cudaError_t cudaMemcpy3DPeer_ptds(const struct cudaMemcpy3DPeerParms *p)
 {
+    NEEDS(rt, p);
     return rt(copy_peer(p, cudaStreamPerThread, WAIT));
 }
 
 cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStream_t stream)
 {
+    NEEDS(rt, p);
     return rt(copy_peer(p, stream, GO_ON));
 }
 
@@ -115,6 +131,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const struct cudaMemcpy3DPeerParms *p, cudaStr
 cudaError_t cudaMemcpyBatchAsync(void *const *dsts, const void *const *srcs, const size_t *sizes, size_t count,
                                  struct cudaMemcpyAttributes *attrs, size_t *attrsIdxs, size_t numAttrs, cudaStream_t stream)
 {
+    NEEDS(rt, dsts && srcs && sizes);
     int error = 0;
     (void)attrs, (void)attrsIdxs, (void)numAttrs;
     for (size_t i = 0; i < count && !error; i++)
@@ -162,6 +179,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t coun
 
 cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
 {
+    NEEDS(rt, devPtr);
     uint64_t addr = 0;
     size_t size;
     int error = ready() ?: symbol_get(symbol, &addr, &size);
@@ -171,6 +189,7 @@ cudaError_t cudaGetSymbolAddress(void **devPtr, const void *symbol)
 
 cudaError_t cudaGetSymbolSize(size_t *size, const void *symbol)
 {
+    NEEDS(rt, size);
     uint64_t addr;
     return rt(ready() ?: symbol_get(symbol, &addr, size));
 }

@@ -7,6 +7,7 @@
 
 cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device)
 {
+    NEEDS(rt, prop);
     return rt(device_check(device) ?: device_properties(prop));
 }
 
@@ -48,6 +49,7 @@ static void plain_edges(cudaGraphEdgeData *edgeData, size_t n)
 cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                                  cudaGraphEdgeData *edgeData, size_t *numEdges)
 {
+    NEEDS(rt, numEdges);
     int error = graph_edges(graph, from, to, numEdges);
     plain_edges(edgeData, error || !from ? 0 : *numEdges);
     return rt(error);
@@ -56,6 +58,7 @@ cudaError_t cudaGraphGetEdges_v2(cudaGraph_t graph, cudaGraphNode_t *from, cudaG
 cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependencies,
                                             cudaGraphEdgeData *edgeData, size_t *pNumDependencies)
 {
+    NEEDS(rt, pNumDependencies);
     int error = graph_neighbours(node, false, pDependencies, pNumDependencies);
     plain_edges(edgeData, error || !pDependencies ? 0 : *pNumDependencies);
     return rt(error);
@@ -64,6 +67,7 @@ cudaError_t cudaGraphNodeGetDependencies_v2(cudaGraphNode_t node, cudaGraphNode_
 cudaError_t cudaGraphNodeGetDependentNodes_v2(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes,
                                               cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)
 {
+    NEEDS(rt, pNumDependentNodes);
     int error = graph_neighbours(node, true, pDependentNodes, pNumDependentNodes);
     plain_edges(edgeData, error || !pDependentNodes ? 0 : *pNumDependentNodes);
     return rt(error);

@@ -26,12 +26,14 @@ const char *cudaGetErrorString(cudaError_t error)
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
+    NEEDS(rt, count);
     *count = ctx_device() != NULL;
     return rt(*count ? 0 : cudaErrorNoDevice);
 }
 
 cudaError_t cudaGetDevice(int *device)
 {
+    NEEDS(rt, device);
     *device = 0;
     return rt(ctx_device() ? 0 : cudaErrorNoDevice);
 }
@@ -46,6 +48,7 @@ cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int fl
 
 cudaError_t cudaSetValidDevices(int *device_arr, int len)
 {
+    NEEDS(rt, device_arr || len <= 0);
     for (int i = 0; i < len; i++)
         if (device_check(device_arr[i]))
             return rt(cudaErrorInvalidDevice);
@@ -54,6 +57,7 @@ cudaError_t cudaSetValidDevices(int *device_arr, int len)
 
 cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 {
+    NEEDS(rt, device && prop);
     (void)prop;
     *device = 0;
     return rt(0);
@@ -61,22 +65,26 @@ cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop)
 
 cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device)
 {
+    NEEDS(rt, prop);
     return rt(device_check(device) ?: device_properties(prop));
 }
 
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device)
 {
+    NEEDS(rt, value);
     return rt(device_check(device) ?: device_attribute(value, (int)attr));
 }
 
 cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId)
 {
+    NEEDS(rt, device && pciBusId);
     *device = 0;
     return rt(strcmp(pciBusId, "0000:00:00.0") ? cudaErrorInvalidDevice : 0);
 }
 
 cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device)
 {
+    NEEDS(rt, pciBusId);
     snprintf(pciBusId, (size_t)MAX(len, 0), "0000:00:00.0");
     return rt(device_check(device));
 }
@@ -89,6 +97,7 @@ cudaError_t cudaSetDeviceFlags(unsigned int flags)
 
 cudaError_t cudaGetDeviceFlags(unsigned int *flags)
 {
+    NEEDS(rt, flags);
     *flags = ctx.device_flags;
     return rt(0);
 }
@@ -108,6 +117,7 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
 
 cudaError_t cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
 {
+    NEEDS(rt, pValue);
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return rt(cudaErrorUnsupportedLimit);
     *pValue = ctx.limit[limit];
@@ -116,6 +126,7 @@ cudaError_t cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit)
 
 cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *pCacheConfig)
 {
+    NEEDS(rt, pCacheConfig);
     *pCacheConfig = (enum cudaFuncCache)ctx.cache_config;
     return rt(0);
 }
@@ -128,6 +139,7 @@ cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig)
 
 cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *pConfig)
 {
+    NEEDS(rt, pConfig);
     *pConfig = cudaSharedMemBankSizeFourByte;
     return rt(0);
 }
@@ -160,6 +172,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPr
 
 cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice)
 {
+    NEEDS(rt, canAccessPeer);
     *canAccessPeer = 0;
     return rt(device_check(device) ?: device_check(peerDevice));
 }
@@ -177,6 +190,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peerDevice)
 
 cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice, int dstDevice)
 {
+    NEEDS(rt, value);
     (void)attr;
     *value = 0;
     return rt(device_check(srcDevice) ?: device_check(dstDevice) ?: cudaErrorInvalidDevice);
@@ -186,12 +200,14 @@ cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, i
 
 cudaError_t cudaDriverGetVersion(int *driverVersion)
 {
+    NEEDS(rt, driverVersion);
     *driverVersion = RUNTIME_VERSION;
     return rt(0);
 }
 
 cudaError_t cudaRuntimeGetVersion(int *runtimeVersion)
 {
+    NEEDS(rt, runtimeVersion);
     *runtimeVersion = RUNTIME_VERSION;
     return rt(0);
 }
@@ -202,6 +218,7 @@ cudaError_t cudaProfilerStop(void) { return rt(0); }
 cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **funcPtr, unsigned int cudaVersion,
                                              unsigned long long flags, enum cudaDriverEntryPointQueryResult *driverStatus)
 {
+    NEEDS(rt, symbol && funcPtr);
     *funcPtr = entry_point(symbol, (int)cudaVersion, flags & 2);
     if (driverStatus)
         *driverStatus = *funcPtr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;

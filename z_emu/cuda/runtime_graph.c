@@ -104,6 +104,7 @@ static int task_of(struct task *t, struct cudaGraphNodeParams *p)
 
 cudaError_t cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags)
 {
+    NEEDS(rt, pGraph);
     (void)flags;
     return rt(ready() ?: graph_make(pGraph));
 }
@@ -112,26 +113,31 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return rt(graph_delete(graph, 
 
 cudaError_t cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph)
 {
+    NEEDS(rt, pGraphClone);
     return rt(graph_copy(pGraphClone, originalGraph));
 }
 
 cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t *pNode, cudaGraphNode_t originalNode, cudaGraph_t clonedGraph)
 {
+    NEEDS(rt, pNode);
     return rt(graph_find_copy(pNode, originalNode, clonedGraph));
 }
 
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *numNodes)
 {
+    NEEDS(rt, numNodes);
     return rt(graph_nodes(graph, false, nodes, numNodes));
 }
 
 cudaError_t cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t *pRootNodes, size_t *pNumRootNodes)
 {
+    NEEDS(rt, pNumRootNodes);
     return rt(graph_nodes(graph, true, pRootNodes, pNumRootNodes));
 }
 
 cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType *pType)
 {
+    NEEDS(rt, pType);
     int type = 0;
     int error = graph_node_type(node, &type);
     *pType = (enum cudaGraphNodeType)type;
@@ -150,6 +156,7 @@ static void plain_edges(cudaGraphEdgeData *edgeData, size_t n)
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to,
                               cudaGraphEdgeData *edgeData, size_t *numEdges)
 {
+    NEEDS(rt, numEdges);
     int error = graph_edges(graph, from, to, numEdges);
     plain_edges(edgeData, error ? 0 : *numEdges);
     return rt(error);
@@ -158,6 +165,7 @@ cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGrap
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies,
                                          cudaGraphEdgeData *edgeData, size_t *pNumDependencies)
 {
+    NEEDS(rt, pNumDependencies);
     int error = graph_neighbours(node, false, pDependencies, pNumDependencies);
     plain_edges(edgeData, error || !pDependencies ? 0 : *pNumDependencies);
     return rt(error);
@@ -166,6 +174,7 @@ cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes,
                                            cudaGraphEdgeData *edgeData, size_t *pNumDependentNodes)
 {
+    NEEDS(rt, pNumDependentNodes);
     int error = graph_neighbours(node, true, pDependentNodes, pNumDependentNodes);
     plain_edges(edgeData, error || !pDependentNodes ? 0 : *pNumDependentNodes);
     return rt(error);
@@ -187,17 +196,20 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 #else
 cudaError_t cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t *from, cudaGraphNode_t *to, size_t *numEdges)
 {
+    NEEDS(rt, numEdges);
     return rt(graph_edges(graph, from, to, numEdges));
 }
 
 cudaError_t cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t *pDependencies, size_t *pNumDependencies)
 {
+    NEEDS(rt, pNumDependencies);
     return rt(graph_neighbours(node, false, pDependencies, pNumDependencies));
 }
 
 cudaError_t cudaGraphNodeGetDependentNodes(cudaGraphNode_t node, cudaGraphNode_t *pDependentNodes,
                                            size_t *pNumDependentNodes)
 {
+    NEEDS(rt, pNumDependentNodes);
     return rt(graph_neighbours(node, true, pDependentNodes, pNumDependentNodes));
 }
 
@@ -219,12 +231,14 @@ cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t
 cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                    size_t numDependencies, const struct cudaKernelNodeParams *pNodeParams)
 {
+    NEEDS(rt, pGraphNode && pNodeParams);
     struct task t;
     return rt(kernel_task_of(&t, pNodeParams) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
 
 cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernelNodeParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     int error = graph_get_task(node, TASK_KERNEL, &t);
     if (!error)
@@ -237,6 +251,7 @@ cudaError_t cudaGraphKernelNodeGetParams(cudaGraphNode_t node, struct cudaKernel
 
 cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cudaKernelNodeParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     return rt(kernel_task_of(&t, pNodeParams) ?: graph_set_task(NULL, node, &t));
 }
@@ -244,6 +259,7 @@ cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node, const struct cuda
 cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                              const struct cudaKernelNodeParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     return rt(kernel_task_of(&t, pNodeParams) ?: graph_set_task(hGraphExec, node, &t));
 }
@@ -251,12 +267,14 @@ cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t hGraphExec, cudaGra
 cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t hNode, cudaKernelNodeAttrID attr,
                                             cudaKernelNodeAttrValue *value_out)
 {
+    NEEDS(rt, value_out);
     return rt(graph_node_attribute(hNode, NULL, (int)attr, value_out));
 }
 
 cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaKernelNodeAttrID attr,
                                             const cudaKernelNodeAttrValue *value)
 {
+    NEEDS(rt, value);
     cudaLaunchAttribute a = {.id = attr, .val = *value};
     return rt(graph_node_attribute(hNode, &a, 0, NULL));
 }
@@ -276,6 +294,7 @@ cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cudaGraphNod
 cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                    size_t numDependencies, const struct cudaMemcpy3DParms *pCopyParams)
 {
+    NEEDS(rt, pGraphNode && pCopyParams);
     struct task t;
     return rt(copy_task_of(&t, pCopyParams) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
@@ -283,6 +302,7 @@ cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t grap
 cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                      size_t numDependencies, void *dst, const void *src, size_t count, enum cudaMemcpyKind kind)
 {
+    NEEDS(rt, pGraphNode);
     struct task t;
     return rt(copy_1d_task(&t, dst, src, count, kind) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
@@ -291,6 +311,7 @@ cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGrap
                                            size_t numDependencies, const void *symbol, const void *src, size_t count, size_t offset,
                                            enum cudaMemcpyKind kind)
 {
+    NEEDS(rt, pGraphNode);
     struct task t;
     return rt(symbol_task(&t, symbol, src, count, offset, kind, true) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
@@ -299,12 +320,14 @@ cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode, cudaGr
                                              size_t numDependencies, void *dst, const void *symbol, size_t count, size_t offset,
                                              enum cudaMemcpyKind kind)
 {
+    NEEDS(rt, pGraphNode);
     struct task t;
     return rt(symbol_task(&t, symbol, dst, count, offset, kind, false) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
 
 cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy3DParms *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     int error = graph_get_task(node, TASK_COPY, &t);
     if (!error)
@@ -317,6 +340,7 @@ cudaError_t cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node, struct cudaMemcpy
 
 cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const struct cudaMemcpy3DParms *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     return rt(copy_task_of(&t, pNodeParams) ?: graph_set_task(NULL, node, &t));
 }
@@ -331,6 +355,7 @@ cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void *dst, cons
 cudaError_t cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                              const struct cudaMemcpy3DParms *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     return rt(copy_task_of(&t, pNodeParams) ?: graph_set_task(hGraphExec, node, &t));
 }
@@ -347,12 +372,14 @@ cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t hGraphExec, cudaG
 cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                    size_t numDependencies, const struct cudaMemsetParams *pMemsetParams)
 {
+    NEEDS(rt, pGraphNode && pMemsetParams);
     struct task t;
     return rt(fill_task_of(&t, pMemsetParams) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
 
 cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemsetParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     int error = graph_get_task(node, TASK_FILL, &t);
     if (!error)
@@ -362,6 +389,7 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, struct cudaMemset
 
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cudaMemsetParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     return rt(fill_task_of(&t, pNodeParams) ?: graph_set_task(NULL, node, &t));
 }
@@ -369,6 +397,7 @@ cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const struct cuda
 cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                              const struct cudaMemsetParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     return rt(fill_task_of(&t, pNodeParams) ?: graph_set_task(hGraphExec, node, &t));
 }
@@ -378,6 +407,7 @@ cudaError_t cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t hGraphExec, cudaGra
 cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                  size_t numDependencies, const struct cudaHostNodeParams *pNodeParams)
 {
+    NEEDS(rt, pGraphNode && pNodeParams);
     struct task t;
     host_task_of(&t, pNodeParams);
     return rt(graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
@@ -385,6 +415,7 @@ cudaError_t cudaGraphAddHostNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
 
 cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNodeParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     int error = graph_get_task(node, TASK_HOST, &t);
     if (!error)
@@ -394,6 +425,7 @@ cudaError_t cudaGraphHostNodeGetParams(cudaGraphNode_t node, struct cudaHostNode
 
 cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHostNodeParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     host_task_of(&t, pNodeParams);
     return rt(graph_set_task(NULL, node, &t));
@@ -402,6 +434,7 @@ cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const struct cudaHo
 cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                            const struct cudaHostNodeParams *pNodeParams)
 {
+    NEEDS(rt, pNodeParams);
     struct task t;
     host_task_of(&t, pNodeParams);
     return rt(graph_set_task(hGraphExec, node, &t));
@@ -410,12 +443,14 @@ cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraph
 cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                        size_t numDependencies, cudaGraph_t childGraph)
 {
+    NEEDS(rt, pGraphNode);
     struct task t;
     return rt(graph_child_task(&t, childGraph) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
 
 cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *pGraph)
 {
+    NEEDS(rt, pGraph);
     struct task t;
     int error = graph_get_task(node, TASK_GRAPH, &t);
     if (!error)
@@ -426,6 +461,7 @@ cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node, cudaGraph_t *p
 cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                   size_t numDependencies)
 {
+    NEEDS(rt, pGraphNode);
     struct task t = {.kind = TASK_EMPTY};
     return rt(graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
@@ -433,6 +469,7 @@ cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph
 cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                         size_t numDependencies, cudaEvent_t event)
 {
+    NEEDS(rt, pGraphNode);
     struct task t;
     return rt(event_task(&t, TASK_RECORD, event) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
@@ -440,12 +477,14 @@ cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t *pGraphNode, cudaGraph_t
 cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                       size_t numDependencies, cudaEvent_t event)
 {
+    NEEDS(rt, pGraphNode);
     struct task t;
     return rt(event_task(&t, TASK_WAIT, event) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
 
 cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *event_out)
 {
+    NEEDS(rt, event_out);
     struct task t;
     int error = graph_get_task(node, TASK_RECORD, &t);
     if (!error)
@@ -456,6 +495,7 @@ cudaError_t cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node, cudaEvent_t *
 cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                      size_t numDependencies, struct cudaMemAllocNodeParams *nodeParams)
 {
+    NEEDS(rt, pGraphNode && nodeParams);
     struct task t;
     return rt(alloc_task(&t, nodeParams->bytesize, &nodeParams->dptr) ?:
               graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
@@ -464,6 +504,7 @@ cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t *pGraphNode, cudaGraph_t gr
 cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                                     size_t numDependencies, void *dptr)
 {
+    NEEDS(rt, pGraphNode);
     struct task t;
     return rt(free_task(&t, dptr) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
@@ -472,6 +513,7 @@ cudaError_t cudaDeviceGraphMemTrim(int device) { return rt(device_check(device))
 
 cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value)
 {
+    NEEDS(rt, value);
     (void)attr;
     *(uint64_t *)value = buffer_used();
     return rt(device_check(device));
@@ -479,6 +521,7 @@ cudaError_t cudaDeviceGetGraphMemAttribute(int device, enum cudaGraphMemAttribut
 
 cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttributeType attr, void *value)
 {
+    NEEDS(rt, value);
     (void)attr, (void)value;
     return rt(device_check(device));
 }
@@ -487,6 +530,7 @@ cudaError_t cudaDeviceSetGraphMemAttribute(int device, enum cudaGraphMemAttribut
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                              const cudaGraphEdgeData *dependencyData, size_t numDependencies, struct cudaGraphNodeParams *nodeParams)
 {
+    NEEDS(rt, pGraphNode && nodeParams);
     struct task t;
     (void)dependencyData;
     return rt(task_of(&t, nodeParams) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
@@ -495,12 +539,14 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, con
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *pGraphNode, cudaGraph_t graph, const cudaGraphNode_t *pDependencies,
                              size_t numDependencies, struct cudaGraphNodeParams *nodeParams)
 {
+    NEEDS(rt, pGraphNode && nodeParams);
     struct task t;
     return rt(task_of(&t, nodeParams) ?: graph_add_node(graph, &t, pDependencies, numDependencies, pGraphNode));
 }
 #endif
 cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodeParams *nodeParams)
 {
+    NEEDS(rt, nodeParams);
     struct task t;
     return rt(task_of(&t, nodeParams) ?: graph_set_task(NULL, node, &t));
 }
@@ -508,6 +554,7 @@ cudaError_t cudaGraphNodeSetParams(cudaGraphNode_t node, struct cudaGraphNodePar
 cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
                                        struct cudaGraphNodeParams *nodeParams)
 {
+    NEEDS(rt, nodeParams);
     struct task t;
     return rt(task_of(&t, nodeParams) ?: graph_set_task(graphExec, node, &t));
 }
@@ -517,17 +564,20 @@ cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_
 #if CUDART_MAJOR >= 12
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags)
 {
+    NEEDS(rt, pGraphExec);
     return rt(ready() ?: graph_exec_new(pGraphExec, graph, flags));
 }
 #endif
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph_t graph, unsigned long long flags)
 {
+    NEEDS(rt, pGraphExec);
     return rt(ready() ?: graph_exec_new(pGraphExec, graph, flags));
 }
 
 cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
                                            cudaGraphInstantiateParams *instantiateParams)
 {
+    NEEDS(rt, pGraphExec && instantiateParams);
     int error = ready() ?: graph_exec_new(pGraphExec, graph, instantiateParams->flags);
     instantiateParams->result_out = error ? cudaGraphInstantiateError : cudaGraphInstantiateSuccess;
     return rt(error);
@@ -535,6 +585,7 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t *pGraphExec, cudaGrap
 
 cudaError_t cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long *flags)
 {
+    NEEDS(rt, flags);
     return rt(graph_exec_flags(graphExec, flags));
 }
 
@@ -547,12 +598,14 @@ cudaError_t cudaGraphNodeSetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t 
 
 cudaError_t cudaGraphNodeGetEnabled(cudaGraphExec_t hGraphExec, cudaGraphNode_t hNode, unsigned int *isEnabled)
 {
+    NEEDS(rt, isEnabled);
     return rt(graph_node_enable(hGraphExec, hNode, NULL, isEnabled));
 }
 
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
                                 cudaGraphExecUpdateResultInfo *resultInfo)
 {
+    NEEDS(rt, resultInfo);
     cudaGraphNode_t culprit = NULL;
     int error = ready() ?: graph_exec_update(hGraphExec, hGraph, &culprit);
     if (resultInfo)

@@ -26,6 +26,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blo
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
+    NEEDS(rt, config);
     return rt(launch_func(func, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream,
                           config->attrs, config->numAttrs));
 }
@@ -44,6 +45,7 @@ cudaError_t cudaLaunchCooperativeKernel_ptsz(const void *func, dim3 gridDim, dim
 
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
+    NEEDS(rt, config);
     cudaLaunchConfig_t c = *config;
     c.stream = own_stream(c.stream);
     return cudaLaunchKernelExC(&c, func, args);
@@ -53,6 +55,7 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t *config, const voi
 
 cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func)
 {
+    NEEDS(rt, attr);
     struct kernel *k;
     return rt(ready() ?: kernel_get(func, &k) ?: kernel_attributes(k, attr));
 }
@@ -84,6 +87,7 @@ cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfi
 
 cudaError_t cudaFuncGetName(const char **name, const void *func)
 {
+    NEEDS(rt, name);
     struct kernel *k;
     int error = ready() ?: kernel_get(func, &k);
     if (!error)
@@ -93,12 +97,14 @@ cudaError_t cudaFuncGetName(const char **name, const void *func)
 
 cudaError_t cudaFuncGetParamInfo(const void *func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
 {
+    NEEDS(rt, paramOffset);
     struct kernel *k;
     return rt(ready() ?: kernel_get(func, &k) ?: kernel_param(k, paramIndex, paramOffset, paramSize));
 }
 
 cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolPtr)
 {
+    NEEDS(rt, functionPtr);
     struct kernel *k = NULL;
     int error = ready() ?: kernel_get(symbolPtr, &k);
     *functionPtr = (cudaFunction_t)k;
@@ -107,6 +113,7 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, const void *symbolP
 
 cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 {
+    NEEDS(rt, kernelPtr);
     struct kernel *k = NULL;
     int error = ready() ?: kernel_get(entryFuncAddr, &k);
     *kernelPtr = (cudaKernel_t)k;
@@ -118,6 +125,7 @@ cudaError_t cudaGetKernel(cudaKernel_t *kernelPtr, const void *entryFuncAddr)
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *numBlocks, const void *func, int blockSize,
                                                                    size_t dynamicSMemSize, unsigned int flags)
 {
+    NEEDS(rt, numBlocks);
     struct kernel *k;
     (void)flags;
     return rt(ready() ?: kernel_get(func, &k) ?: occupancy_blocks(k, blockSize, dynamicSMemSize, numBlocks));
@@ -132,6 +140,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const 
 cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, const void *func, int numBlocks,
                                                       int blockSize)
 {
+    NEEDS(rt, dynamicSmemSize);
     struct kernel *k;
     return rt(ready() ?: kernel_get(func, &k) ?: occupancy_dynamic(k, numBlocks, blockSize, dynamicSmemSize));
 }
@@ -139,12 +148,14 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, c
 cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *func,
                                                  const cudaLaunchConfig_t *launchConfig)
 {
+    NEEDS(rt, clusterSize && launchConfig);
     struct kernel *k;
     return rt(ready() ?: kernel_get(func, &k) ?: occupancy_cluster_size(k, launchConfig, clusterSize));
 }
 
 cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func, const cudaLaunchConfig_t *launchConfig)
 {
+    NEEDS(rt, numClusters && launchConfig);
     struct kernel *k;
     return rt(ready() ?: kernel_get(func, &k) ?: occupancy_clusters(k, launchConfig, numClusters));
 }
@@ -155,6 +166,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t *library, const void *code, enum c
                                 unsigned int numJitOptions, enum cudaLibraryOption *libraryOptions, void **libraryOptionValues,
                                 unsigned int numLibraryOptions)
 {
+    NEEDS(rt, library);
     struct image *im = NULL;
     (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions, (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     int error = ready() ?: image_open(code, &im, NULL, 0);
@@ -166,6 +178,7 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t *library, const char *fileName
                                     unsigned int numJitOptions, enum cudaLibraryOption *libraryOptions, void **libraryOptionValues,
                                     unsigned int numLibraryOptions)
 {
+    NEEDS(rt, library && fileName);
     struct image *im = NULL;
     (void)jitOptions, (void)jitOptionsValues, (void)numJitOptions, (void)libraryOptions, (void)libraryOptionValues, (void)numLibraryOptions;
     int error = ready() ?: image_open_file(fileName, &im);
@@ -177,6 +190,7 @@ cudaError_t cudaLibraryUnload(cudaLibrary_t library) { return rt(ready() ?: imag
 
 cudaError_t cudaLibraryGetKernel(cudaKernel_t *pKernel, cudaLibrary_t library, const char *name)
 {
+    NEEDS(rt, pKernel);
     struct kernel *k = NULL;
     int error = ready() ?: image_kernel((struct image *)library, name, &k);
     *pKernel = (cudaKernel_t)k;
@@ -199,11 +213,13 @@ cudaError_t cudaLibraryGetManaged(void **dptr, size_t *bytes, cudaLibrary_t libr
 
 cudaError_t cudaLibraryGetKernelCount(unsigned int *count, cudaLibrary_t lib)
 {
+    NEEDS(rt, count);
     return rt(ready() ?: image_kernels((struct image *)lib, NULL, 0, count));
 }
 
 cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t *kernels, unsigned int numKernels, cudaLibrary_t lib)
 {
+    NEEDS(rt, kernels || !numKernels);
     unsigned int count;
     return rt(ready() ?: image_kernels((struct image *)lib, (struct kernel **)kernels, numKernels, &count));
 }

@@ -16,6 +16,7 @@ static int allocate(enum buffer_kind kind, void **out, size_t size, unsigned int
 
 cudaError_t cudaMalloc(void **devPtr, size_t size)
 {
+    NEEDS(rt, devPtr);
     return rt(ready() ?: allocate(BUF_DEVICE, devPtr, size, 0, "cudaMalloc"));
 }
 
@@ -23,6 +24,7 @@ cudaError_t cudaFree(void *devPtr) { return rt(ready() ?: buffer_free(dev(devPtr
 
 cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t height)
 {
+    NEEDS(rt, devPtr && pitch);
     uint64_t addr = 0;
     int error = ready() ?: buffer_pitch(width, height, &addr, pitch);
     *devPtr = ptr(addr);
@@ -31,6 +33,7 @@ cudaError_t cudaMallocPitch(void **devPtr, size_t *pitch, size_t width, size_t h
 
 cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent extent)
 {
+    NEEDS(rt, pitchedDevPtr);
     uint64_t addr = 0;
     int error = ready() ?: buffer_pitch(extent.width, extent.height * MAX(extent.depth, 1), &addr, &pitchedDevPtr->pitch);
     pitchedDevPtr->ptr = ptr(addr);
@@ -39,17 +42,23 @@ cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pitchedDevPtr, struct cudaExtent
     return rt(error);
 }
 
-cudaError_t cudaMemGetInfo(size_t *free, size_t *total) { return rt(ready() ?: buffer_info(free, total)); }
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total)
+{
+    NEEDS(rt, free && total);
+    return rt(ready() ?: buffer_info(free, total));
+}
 
 /* ---- host memory that the device sees at the same address */
 
 cudaError_t cudaMallocHost(void **p, size_t size)
 {
+    NEEDS(rt, p);
     return rt(ready() ?: allocate(BUF_HOST, p, size, 0, "cudaMallocHost"));
 }
 
 cudaError_t cudaHostAlloc(void **p, size_t size, unsigned int flags)
 {
+    NEEDS(rt, p);
     return rt(ready() ?: allocate(BUF_HOST, p, size, flags, "cudaHostAlloc"));
 }
 
@@ -69,6 +78,7 @@ static int host_buffer(const void *p, struct buffer *b)
 
 cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int flags)
 {
+    NEEDS(rt, pDevice);
     struct buffer b;
     (void)flags;
     *pDevice = pHost;
@@ -77,6 +87,7 @@ cudaError_t cudaHostGetDevicePointer(void **pDevice, void *pHost, unsigned int f
 
 cudaError_t cudaHostGetFlags(unsigned int *pFlags, void *pHost)
 {
+    NEEDS(rt, pFlags);
     struct buffer b;
     int error = ready() ?: host_buffer(pHost, &b);
     if (!error)
@@ -88,6 +99,7 @@ cudaError_t cudaHostGetFlags(unsigned int *pFlags, void *pHost)
 
 cudaError_t cudaMallocManaged(void **devPtr, size_t size, unsigned int flags)
 {
+    NEEDS(rt, devPtr);
     if (flags != 1 && flags != 2)
         return rt(cudaErrorInvalidValue);
     return rt(ready() ?: allocate(BUF_MANAGED, devPtr, size, flags, "cudaMallocManaged"));
@@ -134,6 +146,7 @@ cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvis
 cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRangeAttribute attribute,
                                      const void *devPtr, size_t count)
 {
+    NEEDS(rt, data);
     (void)attribute;
     memset(data, 0, dataSize);
     return rt(ready() ?: managed_range(devPtr, count));
@@ -142,6 +155,7 @@ cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize, enum cudaMemRa
 cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes, enum cudaMemRangeAttribute *attributes, size_t numAttributes,
                                       const void *devPtr, size_t count)
 {
+    NEEDS(rt, data && dataSizes && attributes);
     int error = ready();
     for (size_t i = 0; i < numAttributes && !error; i++)
         error = cudaMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count);
@@ -165,6 +179,7 @@ struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, e
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *p)
 {
+    NEEDS(rt, attributes);
     static const enum cudaMemoryType type[] = {[BUF_DEVICE] = cudaMemoryTypeDevice, [BUF_HOST] = cudaMemoryTypeHost,
                                                [BUF_REGISTERED] = cudaMemoryTypeHost, [BUF_MANAGED] = cudaMemoryTypeManaged};
     struct buffer b;
@@ -202,11 +217,13 @@ static int malloc_async(void **out, size_t size, cudaMemPool_t pool, cudaStream_
 
 cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
 {
+    NEEDS(rt, devPtr);
     return rt(malloc_async(devPtr, size, NULL, hStream));
 }
 
 cudaError_t cudaMallocFromPoolAsync(void **p, size_t size, cudaMemPool_t memPool, cudaStream_t stream)
 {
+    NEEDS(rt, p);
     return rt(malloc_async(p, size, memPool, stream));
 }
 
@@ -214,11 +231,13 @@ cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream) { return rt(ready(
 
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device)
 {
+    NEEDS(rt, memPool);
     return rt(device_check(device) ?: pool_default(memPool));
 }
 
 cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device)
 {
+    NEEDS(rt, memPool);
     return rt(device_check(device) ?: pool_current(memPool, NULL));
 }
 
@@ -229,6 +248,7 @@ cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t memPool)
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t *memPool, const struct cudaMemPoolProps *poolProps)
 {
+    NEEDS(rt, memPool && poolProps);
     (void)poolProps;
     return rt(pool_new(memPool));
 }
@@ -237,11 +257,13 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t memPool) { return rt(pool_delete(me
 
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value)
 {
+    NEEDS(rt, value);
     return rt(pool_attribute(memPool, (int)attr, value, true));
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value)
 {
+    NEEDS(rt, value);
     return rt(pool_attribute(memPool, (int)attr, value, false));
 }
 
@@ -260,6 +282,7 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAcce
 cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool,
                                  struct cudaMemLocation *location)
 {
+    NEEDS(rt, flags);
     (void)location;
     *flags = cudaMemAccessFlagsProtReadWrite;
     return rt(memPool ? 0 : cudaErrorInvalidValue);
@@ -268,12 +291,14 @@ cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t m
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location,
                                      enum cudaMemAllocationType type)
 {
+    NEEDS(rt, memPool);
     (void)location, (void)type;
     return rt(pool_default(memPool));
 }
 
 cudaError_t cudaMemGetMemPool(cudaMemPool_t *memPool, struct cudaMemLocation *location, enum cudaMemAllocationType type)
 {
+    NEEDS(rt, memPool);
     (void)location, (void)type;
     return rt(pool_current(memPool, NULL));
 }

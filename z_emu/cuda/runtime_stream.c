@@ -4,15 +4,21 @@
 
 /* ---- streams */
 
-cudaError_t cudaStreamCreate(cudaStream_t *pStream) { return rt(ready() ?: stream_new(pStream, 0, 0)); }
+cudaError_t cudaStreamCreate(cudaStream_t *pStream)
+{
+    NEEDS(rt, pStream);
+    return rt(ready() ?: stream_new(pStream, 0, 0));
+}
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags)
 {
+    NEEDS(rt, pStream);
     return rt(ready() ?: stream_new(pStream, flags, 0));
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags, int priority)
 {
+    NEEDS(rt, pStream);
     return rt(ready() ?: stream_new(pStream, flags, priority));
 }
 
@@ -22,32 +28,38 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) { return rt(ready() ?: stream_q
 
 cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority)
 {
+    NEEDS(rt, priority);
     return rt(ready() ?: stream_info(hStream, NULL, priority, NULL));
 }
 
 cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags)
 {
+    NEEDS(rt, flags);
     return rt(ready() ?: stream_info(hStream, flags, NULL, NULL));
 }
 
 cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId)
 {
+    NEEDS(rt, streamId);
     return rt(ready() ?: stream_info(hStream, NULL, NULL, streamId));
 }
 
 cudaError_t cudaStreamGetDevice(cudaStream_t hStream, int *device)
 {
+    NEEDS(rt, device);
     *device = 0;
     return rt(ready() ?: stream_info(hStream, NULL, NULL, NULL));
 }
 
 cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, cudaStreamAttrID attr, cudaStreamAttrValue *value_out)
 {
+    NEEDS(rt, value_out);
     return rt(ready() ?: stream_attribute(hStream, (int)attr, value_out, NULL));
 }
 
 cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, cudaStreamAttrID attr, const cudaStreamAttrValue *value)
 {
+    NEEDS(rt, value);
     return rt(ready() ?: stream_attribute(hStream, (int)attr, NULL, value));
 }
 
@@ -81,10 +93,15 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
 
 /* ---- events */
 
-cudaError_t cudaEventCreate(cudaEvent_t *event) { return rt(ready() ?: event_new(event, 0)); }
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    NEEDS(rt, event);
+    return rt(ready() ?: event_new(event, 0));
+}
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags)
 {
+    NEEDS(rt, event);
     return rt(ready() ?: event_new(event, flags));
 }
 
@@ -105,6 +122,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event) { return rt(ready() ?: event
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end)
 {
+    NEEDS(rt, ms);
     return rt(ready() ?: event_elapsed(ms, start, end));
 }
 #if CUDART_MAJOR < 13
@@ -134,6 +152,7 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph)
 {
+    NEEDS(rt, pGraph);
     struct graph *g = NULL;
     int error = ready() ?: capture_end(stream, &g);
     *pGraph = (cudaGraph_t)g;
@@ -142,6 +161,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph)
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pCaptureStatus)
 {
+    NEEDS(rt, pCaptureStatus);
     int status = 0;
     int error = ready() ?: capture_report(stream, &status, NULL, NULL, NULL, NULL);
     *pCaptureStatus = (enum cudaStreamCaptureStatus)status;
@@ -163,6 +183,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCapture
                                      cudaGraph_t *graph_out, const cudaGraphNode_t **dependencies_out,
                                      const cudaGraphEdgeData **edgeData_out, size_t *numDependencies_out)
 {
+    NEEDS(rt, captureStatus_out);
     if (edgeData_out)
         *edgeData_out = NULL;
     return rt(report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
@@ -178,6 +199,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 cudaError_t cudaStreamGetCaptureInfo_v2(cudaStream_t stream, enum cudaStreamCaptureStatus *captureStatus_out, unsigned long long *id_out,
                                         cudaGraph_t *graph_out, const cudaGraphNode_t **dependencies_out, size_t *numDependencies_out)
 {
+    NEEDS(rt, captureStatus_out);
     return rt(report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
 }
 
@@ -185,6 +207,7 @@ cudaError_t cudaStreamGetCaptureInfo_v3(cudaStream_t stream, enum cudaStreamCapt
                                         cudaGraph_t *graph_out, const cudaGraphNode_t **dependencies_out,
                                         const cudaGraphEdgeData **edgeData_out, size_t *numDependencies_out)
 {
+    NEEDS(rt, captureStatus_out);
     if (edgeData_out)
         *edgeData_out = NULL;
     return rt(report(stream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out));
@@ -199,6 +222,7 @@ cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNo
 
 cudaError_t cudaThreadExchangeStreamCaptureMode(enum cudaStreamCaptureMode *mode)
 {
+    NEEDS(rt, mode);
     static _Thread_local enum cudaStreamCaptureMode own;
     enum cudaStreamCaptureMode old = own;
     own = *mode;

@@ -113,6 +113,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tens
                                 const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 {
+    NEEDS(drv, tensorMap && globalDim && (globalStrides || tensorRank < 2) && elementStrides && boxDim);
     struct request r = {"cuTensorMapEncodeTiled", tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
                         elementStrides, interleave, swizzle, l2Promotion, oobFill};
     CUresult error = check_tensor(&r);
@@ -168,6 +169,7 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *tensorMap, CUtensorMapDataType ten
                                  const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                  CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 {
+    NEEDS(drv, tensorMap && globalDim && (globalStrides || tensorRank < 2) && elementStrides && pixelBoxLowerCorner && pixelBoxUpperCorner);
     struct request r = {"cuTensorMapEncodeIm2col", tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
                         elementStrides, interleave, swizzle, l2Promotion, oobFill};
     return im2col(&r, TENSOR_IM2COL, pixelBoxLowerCorner, pixelBoxUpperCorner, tensorRank > 2 ? tensorRank - 2 : 0, channelsPerPixel, pixelsPerColumn);
@@ -179,6 +181,7 @@ CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType
                                      const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapIm2ColWideMode mode,
                                      CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill)
 {
+    NEEDS(drv, tensorMap && globalDim && (globalStrides || tensorRank < 2) && elementStrides);
     struct request r = {"cuTensorMapEncodeIm2colWide", tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
                         elementStrides, interleave, swizzle, l2Promotion, oobFill};
     return im2col(&r, mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W ? TENSOR_IM2COL_W : TENSOR_IM2COL_W128, &pixelBoxLowerCornerWidth,
@@ -187,6 +190,7 @@ CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType
 
 CUresult cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress)
 {
+    NEEDS(drv, tensorMap);
     struct tensor_map m;
     memcpy(&m, tensorMap, sizeof m);
     if (m.magic != TENSOR_MAP_MAGIC || !globalAddress || dev(globalAddress) % 16)
