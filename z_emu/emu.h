@@ -261,6 +261,7 @@ struct func {
     uint32_t stack_bytes;       /* .local of itself and the deepest chain of calls below it (bind.c) */
     uint8_t *const_image;       /* the constant rows, filled in when the module is loaded (bind.c) */
     struct symbol *sym;
+    const char *refused;        /* ptx_parse_usable: why it must not run; NULL: it may */
 };
 
 struct module {
@@ -278,6 +279,9 @@ struct module {
 /* Parses PTX text. On error returns NULL and writes one message (name:line:column, the source line, a
  * caret, what was expected) to `err`. Handlers are not bound yet. */
 struct module *ptx_parse(const char *name, const char *text, size_t len, char *err, size_t errlen);
+/* The same, but a function that reads textures, or when `compiled` has any instruction that is not known, does not spoil the
+ * others: `refused` has the message, in it and in all that call it. An error all the same when no kernel is left. */
+struct module *ptx_parse_usable(const char *name, const char *text, size_t len, char *err, size_t errlen, bool compiled);
 void ptx_free(struct module *m);
 struct func *ptx_func(const struct module *m, const char *name);        /* NULL if there is none */
 struct symbol *ptx_var(const struct module *m, const char *name);

@@ -143,7 +143,7 @@ struct image {                  /* a fatbin or a PTX text: CUmodule, CUlibrary a
     const void *data;           /* as handed over; NULL for text */
     char *text;                 /* PTX, ours */
     size_t text_len;
-    char name[64];
+    char name[200];
     struct module *module;      /* NULL until loaded */
     int error;                  /* why loading failed */
     bool registered;            /* by a program's start-up code: stays until it is unregistered */
@@ -158,6 +158,7 @@ int image_open(const void *data, struct image **out, char *log, size_t loglen); 
 int image_open_file(const char *path, struct image **out);
 int image_close(struct image *im);
 int image_kernel(struct image *im, const char *name, struct kernel **out);
+int func_usable(const struct func *f);            /* 0; or says why it cannot run, and cudaErrorInvalidPtx */
 int image_kernels(struct image *im, struct kernel **out, unsigned int max, unsigned int *count);
 int image_global(struct image *im, const char *name, uint64_t *addr, size_t *size);
 struct kernel *image_add_kernel(struct image *im, const char *name);

@@ -18,7 +18,7 @@ static struct image *image_new(const void *fatbin)
     im->data = fatbin;
     snprintf(im->name, sizeof im->name, fatbin ? "the PTX of %s" : "PTX", program_invocation_short_name);
     if (fatbin && fat_next(fat_container(fatbin), &at, &e) && e.name_len)
-        snprintf(im->name, sizeof im->name, "%.*s", (int)e.name_len, e.name);
+        snprintf(im->name, sizeof im->name, "the PTX of %.*s", (int)e.name_len, e.name);
     while (*end)
         end = &(*end)->next;
     return *end = im;
@@ -164,7 +164,7 @@ static int load(struct image *im, char *err, size_t errlen)
 {
     if (!im->text && !(im->text = image_text(im, &im->text_len, err, errlen)))
         return cudaErrorNoKernelImageForDevice;
-    im->module = ptx_parse(im->name, im->text, im->text_len, err, errlen);
+    im->module = ptx_parse_usable(im->name, im->text, im->text_len, err, errlen, im->data != NULL);
     if (!im->module)
         return cudaErrorInvalidPtx;
     if (!fat_runs_on(im->module->target, im->module->target_suffix, ctx.device)) {
@@ -279,13 +279,22 @@ int image_close(struct image *im)
     return error;
 }
 
+/* A kernel with an instruction that is not known: the others of its module run. */
+int func_usable(const struct func *f)
+{
+    char name[200];
+    if (f->refused)
+        say("%s cannot run: %s", plain_name(f->name, name, sizeof name), f->refused);
+    return f->refused ? cudaErrorInvalidPtx : 0;
+}
+
 int image_kernel(struct image *im, const char *name, struct kernel **out)
 {
     lock();
     int error = !image_known(im) ? cudaErrorInvalidResourceHandle : image_load_locked(im);
     if (!error) {
         struct func *f = name ? ptx_func(im->module, name) : NULL;
-        error = f && f->is_kernel ? 0 : cudaErrorSymbolNotFound;
+        error = f && f->is_kernel ? func_usable(f) : cudaErrorSymbolNotFound;
         *out = error ? NULL : image_add_kernel(im, name);
     }
     unlock();

@@ -71,6 +71,8 @@ int kernel_get(const void *func, struct kernel **out)
     int error = !k ? cudaErrorInvalidDeviceFunction : image_load_locked(k->image);
     if (!error && !k->func)
         error = cudaErrorInvalidDeviceFunction;
+    if (!error)
+        error = func_usable(k->func);
     *out = error ? NULL : k;
     unlock();
     return error;

@@ -233,6 +233,7 @@ static void list_words(char *buf, size_t size, const struct mod_entry *e, uint32
 static void refuse(struct parser *p, const struct row *r, const char *text, size_t len, const struct match *at)
 {
     char words[300];
+    p->unknown_form = p->compiled;
     if (at->missing) {
         list_words(words, sizeof words, at->missing, 1);
         ptx_fail(p, text, "%.*s lacks a modifier: one of %s", (int)len, text, words);
@@ -255,10 +256,13 @@ static const struct row *find_rows(struct parser *p, const char *text, size_t le
                 best = r;
         }
     if (!best) {
+        p->unknown_form = p->compiled;
         static const char *const textures[] = { "tex.", "tld4.", "txq.", "suld.", "sust.", "sured.", "suq." };
         for (size_t i = 0; i < sizeof textures / sizeof *textures; i++)
-            if (strncmp(text, textures[i], strlen(textures[i])) == 0)
+            if (strncmp(text, textures[i], strlen(textures[i])) == 0) {
+                p->unknown_form = true;
                 ptx_fail(p, text, "textures and surfaces are not emulated: '%.*s'", (int)len, text);
+            }
         ptx_fail(p, text, "unknown instruction '%.*s'", (int)len, text);
     }
     return best;
@@ -292,6 +296,7 @@ static const struct form *decode(struct parser *p, struct form *f)
     if (f->n)
         return f;
     if (elsewhere) {
+        p->unknown_form = p->compiled;
         char suffix[2] = { p->m->target_suffix, 0 };
         ptx_fail(p, f->text, "%s needs .target sm_%s; this module is for sm_%u%s", elsewhere->mnemonic, elsewhere->target,
              p->m->target, suffix);

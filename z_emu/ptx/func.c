@@ -321,6 +321,46 @@ static struct func *new_func(struct parser *p, struct symbol *s, bool kernel)
     return f;
 }
 
+/* In place of a body that cannot run: the registers, labels and code read so far go, and what stays is a trap. */
+static void set_aside(struct parser *p)
+{
+    const char *text = "trap";
+    p->f->refused = arena_text(p->arena, p->err, strlen(p->err));
+    p->ncode = p->nvreg = p->ncon = p->nconl = p->nfix = 0;
+    p->carry = ROW_NONE;
+    memset(p->con_hash, 0, sizeof p->con_hash);
+    struct instr trap = form_of(p, text, strlen(text))->cand[0].proto;
+    trap.guard = ROW_NONE;
+    emit(p, &trap, text);
+}
+
+/* As parse_body, but an instruction that is not known costs only this function. */
+static __attribute__((noinline)) void parse_usable_body(struct parser *p)
+{
+    jmp_buf here, *const outer = p->on_error;
+    const struct token open = p->tok;
+    const char *const cur = p->cur;
+    const uint32_t line = p->line, tok_line = p->tok_line, base = p->scope;
+    p->on_error = &here;
+    p->unknown_form = false;
+    const bool failed = setjmp(here) != 0;
+    if (!failed)
+        parse_body(p);
+    p->on_error = outer;
+    if (!failed)
+        return;
+    if (!p->unknown_form)
+        longjmp(*outer, 1);
+    while (p->scope != base)
+        scope_close(p);
+    p->tok = open;
+    p->cur = cur;
+    p->line = line;
+    p->tok_line = tok_line;
+    skip_braces(p);
+    set_aside(p);
+}
+
 /* Results come before the name, so the header is read into a scratch function first. */
 void parse_function(struct parser *p)
 {
@@ -363,7 +403,10 @@ void parse_function(struct parser *p)
         p->local_top = f->local_bytes;
         p->statement_line = p->tok_line;
         load_parameters(p, name.s);
-        parse_body(p);
+        if (p->usable_only)
+            parse_usable_body(p);
+        else
+            parse_body(p);
         finish_function(p);
     } else {
         need(p, ';', "';' or '{'");

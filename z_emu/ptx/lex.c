@@ -19,14 +19,31 @@ uint32_t line_at(const struct parser *p, const char *at, uint32_t *column)
     return line;
 }
 
-/* name:line:column: message, the line, a caret. */
+/* " (kernel.cu:12)": the line that the last .loc names; "" if there is none. The .file lines may be still to come. */
+static void source_of(const struct parser *p, char *out, size_t size)
+{
+    struct instr in = { 0 };
+    unsigned int n;
+    char file[256];
+    out[0] = 0;
+    if (p->f)
+        set_line(p, &in);
+    for (const char *c = p->m->text; in.line && (c = strstr(c, ".file")); c++)
+        if (sscanf(c, ".file %u \"%255[^\"]", &n, file) == 2 && n == in.file) {
+            snprintf(out, size, " (%s:%u)", file, (unsigned int)in.line);
+            return;
+        }
+}
+
+/* name:line:column: message, where in the source, the line, a caret. */
 void ptx_fail(struct parser *p, const char *at, const char *fmt, ...)
 {
-    char what[512];
+    char what[512], source[300];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(what, sizeof what, fmt, ap);
     va_end(ap);
+    source_of(p, source, sizeof source);
 
     uint32_t column, line = line_at(p, at, &column);
     const char *start = at - (column - 1);
@@ -42,7 +59,7 @@ void ptx_fail(struct parser *p, const char *at, const char *fmt, ...)
         pad[n++] = *c == '\t' ? '\t' : ' ';
     pad[n] = 0;
     if (p->err && p->errlen)
-        snprintf(p->err, p->errlen, "%s:%u:%u: %s\n    %.*s\n    %s^", p->name, line, column, what, len, start + from, pad);
+        snprintf(p->err, p->errlen, "%s:%u:%u: %s%s\n    %.*s\n    %s^", p->name, line, column, what, source, len, start + from, pad);
     longjmp(*p->on_error, 1);
 }
 

@@ -145,6 +145,33 @@ static void parse_top(struct parser *p)
         parse_declaration(p);
 }
 
+/* Who calls a function that was set aside cannot run either. */
+static void spread_refusals(struct parser *p)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (struct fn *f = p->fns; f; f = f->next)
+            for (struct reach *r = f->reach; r && !f->func.refused; r = r->next)
+                if (r->callee && r->callee->refused) {
+                    f->func.refused = r->callee->refused;
+                    more = true;
+                }
+    }
+}
+
+/* The first refusal, if it leaves no kernel. */
+static const char *refused_all(const struct module *m)
+{
+    const char *first = NULL;
+    for (uint32_t i = 0; i < m->nfunc; i++) {
+        if (m->func[i]->is_kernel && !m->func[i]->refused)
+            return NULL;
+        first = first ? first : m->func[i]->refused;
+    }
+    return first;
+}
+
 static void parse_module(struct parser *p)
 {
     advance(p);
@@ -158,11 +185,13 @@ static void parse_module(struct parser *p)
     if (!p->m->target)
         ptx_fail(p, p->tok.s, ".target is missing");
     resolve_aliases(p);
+    spread_refusals(p);
     layout_shared(p);
 }
 
 /* What does not fit the stack frame of a setjmp lives in the arena. */
-struct module *parse_text(const char *name, const char *text, size_t len, char *err, size_t errlen, bool share_rows)
+static struct module *parse(const char *name, const char *text, size_t len, char *err, size_t errlen, bool share_rows,
+                            bool usable_only, bool compiled)
 {
     jmp_buf on_error;
     struct arena *arena = arena_new();
@@ -178,6 +207,8 @@ struct module *parse_text(const char *name, const char *text, size_t len, char *
     p->errlen = errlen;
     p->on_error = &on_error;
     p->share_rows = share_rows;
+    p->usable_only = usable_only;
+    p->compiled = compiled;
     if (errlen)
         err[0] = 0;
     if (setjmp(on_error)) {
@@ -188,6 +219,22 @@ struct module *parse_text(const char *name, const char *text, size_t len, char *
     p->scope = 0;
     parse_module(p);
     return p->m;
+}
+
+struct module *parse_text(const char *name, const char *text, size_t len, char *err, size_t errlen, bool share_rows)
+{
+    return parse(name, text, len, err, errlen, share_rows, false, false);
+}
+
+struct module *ptx_parse_usable(const char *name, const char *text, size_t len, char *err, size_t errlen, bool compiled)
+{
+    struct module *m = parse(name, text, len, err, errlen, true, true, compiled);
+    const char *why = m ? refused_all(m) : NULL;
+    if (m)
+        snprintf(err, errlen, "%s", why ? why : "");
+    if (why)
+        ptx_free(m);
+    return why ? NULL : m;
 }
 
 struct module *ptx_parse(const char *name, const char *text, size_t len, char *err, size_t errlen)

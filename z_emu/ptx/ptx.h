@@ -121,6 +121,9 @@ struct parser {
     uint32_t line, tok_line, statement_line;
     struct token tok;
     jmp_buf *on_error;
+    bool usable_only;           /* functions with unknown instructions are set aside */
+    bool compiled;              /* the text comes from a compiler: an unknown instruction is new, not a slip */
+    bool unknown_form;          /* what is being reported is an instruction that is not known */
     bool share_rows;            /* registers that are never live together share a row */
     char *err; size_t errlen;
 
