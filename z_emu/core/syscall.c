@@ -2,6 +2,7 @@
  * functions that nobody defines. */
 #include "core.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,6 +68,23 @@ static void append(struct text *t, const char *s, size_t n)
     memcpy(t->s + t->len, s, n);
     t->len += n;
     t->s[t->len] = 0;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void append_formatted(struct text *t, const char *spec, ...)
+{
+    va_list args, again;
+    va_start(args, spec);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, spec, args);     /* below 0: a width beyond all bounds, nothing is printed */
+    char *s = n < 0 ? NULL : malloc((size_t)n + 1);
+    if (s) {
+        vsnprintf(s, (size_t)n + 1, spec, again);
+        append(t, s, (size_t)n);
+    }
+    va_end(again);
+    va_end(args);
+    free(s);
 }
 
 static void print(struct gpu *g, const struct text *t)
@@ -168,39 +186,32 @@ static uint32_t integer_bytes(const char **at)
 static bool format_integer(const struct caller *c, struct arguments *a, char *spec, char conv, uint32_t bytes,
                            struct text *out)
 {
-    char text[1200];
     int64_t value = 0;
     bool is_signed = conv == 'd' || conv == 'i' || conv == 'c';
     if (!next_argument(c, a, &value, bytes))
         return false;
     if (bytes == 4)
         value = is_signed ? (int64_t)(int32_t)value : (int64_t)(uint32_t)value;
-    if (conv == 'c') {
-        char one = (char)value;
-        append(out, &one, 1);
-        return true;
-    }
-    sprintf(spec + strlen(spec), "ll%c", conv);
-    int n = snprintf(text, sizeof text, spec, (long long)value);
-    append(out, text, (size_t)(n < (int)sizeof text ? n : (int)sizeof text - 1));
+    sprintf(spec + strlen(spec), conv == 'c' ? "%c" : "ll%c", conv);
+    if (conv == 'c')
+        append_formatted(out, spec, (int)value);
+    else
+        append_formatted(out, spec, (long long)value);
     return true;
 }
 
 static bool format_double(const struct caller *c, struct arguments *a, char *spec, char conv, struct text *out)
 {
-    char text[1200];
     double value;
     if (!next_argument(c, a, &value, 8))
         return false;
     sprintf(spec + strlen(spec), "%c", conv);
-    int n = snprintf(text, sizeof text, spec, value);
-    append(out, text, (size_t)(n < (int)sizeof text ? n : (int)sizeof text - 1));
+    append_formatted(out, spec, value);
     return true;
 }
 
 static bool format_pointer(const struct caller *c, struct arguments *a, char *spec, char conv, struct text *out)
 {
-    char text[1200];
     uint64_t value;
     struct text s = { 0 };
     if (!next_argument(c, a, &value, 8))
@@ -210,13 +221,10 @@ static bool format_pointer(const struct caller *c, struct arguments *a, char *sp
         return false;
     }
     sprintf(spec + strlen(spec), "%s", conv == 's' ? "s" : "p");
-    int n = conv == 's' ? snprintf(NULL, 0, spec, value ? s.s : "(null)")
-                        : snprintf(text, sizeof text, spec, (void *)value);
-    char *big = conv == 's' ? malloc((size_t)n + 1) : NULL;
-    if (big)
-        snprintf(big, (size_t)n + 1, spec, value ? s.s : "(null)");
-    append(out, big ? big : text, (size_t)n);
-    free(big);
+    if (conv == 's')
+        append_formatted(out, spec, value ? s.s : "(null)");
+    else
+        append_formatted(out, spec, (void *)value);
     free(s.s);
     return true;
 }
