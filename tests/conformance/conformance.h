@@ -172,6 +172,11 @@ struct form { const char *text; kind kinds[3]; };
         break;                                                                                               \
     }
 
+/* PTX at the kernel's start: variables that all forms share. */
+#ifndef DECLARE
+#define DECLARE ""
+#endif
+
 enum { first_form = __COUNTER__ + 1 };
 
 __global__ void run_form(int form, int n, const uint64_t *a, const uint64_t *b, const uint64_t *c, uint64_t *out)
@@ -179,6 +184,7 @@ __global__ void run_form(int form, int n, const uint64_t *a, const uint64_t *b, 
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
+    asm volatile(DECLARE);
     switch (form) {
         FORMS(FORM_CASE)
     }
