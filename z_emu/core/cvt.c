@@ -54,7 +54,8 @@ void write_lane(struct warp *w, const struct operand *o, uint32_t i, enum type t
 
 /* ---------------------------------------------------------------- one value */
 
-/* The number that a code of the type stands for; .ftz flushes f32. */
+/* The number that a code of the type stands for; .ftz flushes f32, but not on its way to f16 (seen on an H200: .rp makes the
+ * least f16 of a subnormal). */
 static struct num number_of(const struct instr *in, enum type t, uint64_t code)
 {
     uint32_t bits = int_bits(t);
@@ -62,7 +63,7 @@ static struct num number_of(const struct instr *in, enum type t, uint64_t code)
         bool negative = is_signed_int(t) && code >> (bits - 1) & 1;
         return num_from_int(negative, negative ? 0 - sign_extended(code, bits) : code);
     }
-    if (t == T_F32 && in->flags & F_FTZ) code = f32_bits(flush(f32_of((uint32_t)code)));
+    if (t == T_F32 && in->type[0] != T_F16 && in->flags & F_FTZ) code = f32_bits(flush(f32_of((uint32_t)code)));
     return num_decode(format_of(t), code);
 }
 
@@ -88,12 +89,14 @@ static uint64_t saturated(const struct format *f, uint64_t code)
     return code > one ? one : code;
 }
 
-/* A NaN on its way to f64 keeps what it carries; f16 and bf16 have one NaN only. */
-static uint64_t nan_to_f64(enum type from, uint64_t code)
+/* A NaN on its way to or from f64 keeps its sign and what it carries, as far as there is room, and is made quiet; but .ftz
+ * forgets them first. Seen on an H200. */
+static uint64_t nan_with_f64(const struct instr *in, enum type to, enum type from, uint64_t code)
 {
-    if (from == T_F64) return code | 1ull << 51;
-    uint64_t f32 = from == T_F32 ? code : NAN_F32;
-    return (f32 & 0x80000000) << 32 | 0x7ff8000000000000 | (f32 & 0x7fffff) << 29;
+    const struct format *t = format_of(to), *f = format_of(from);
+    if (from == T_F32 && in->flags & F_FTZ) code = NAN_F32;
+    uint64_t sign = code >> (f->bits - 1), fraction = low_bits(code, f->mantissa) << (52 - f->mantissa);
+    return sign << (t->bits - 1) | t->inf | 1ull << (t->mantissa - 1) | fraction >> (52 - t->mantissa);
 }
 
 static bool rounds_to_integral(const struct instr *in)
@@ -109,7 +112,7 @@ uint64_t convert(const struct instr *in, enum type to, enum type from, uint64_t 
 
     const struct format *f = format_of(to);
     uint64_t result = encode(in, f, x);
-    if (to == T_F64 && x.kind == NUM_NAN) result = nan_to_f64(from, code);
+    if (x.kind == NUM_NAN && (to == T_F64 || from == T_F64)) result = nan_with_f64(in, to, from, code);
     if (to == T_F32 && in->flags & F_FTZ) result = f32_bits(flush(f32_of((uint32_t)result)));
     return in->flags & F_SAT ? saturated(f, result) : result;
 }

@@ -77,6 +77,12 @@ static inline double f64_of_f32(float x)
     uint64_t nan = (u & 0x80000000) << 32 | 0x7ff8000000000000 | (u & 0x7fffff) << 29;
     return x == x ? (double)x : f64_of(nan);
 }
+static inline float f32_of_f64(double x)
+{
+    uint64_t u = f64_bits(x);
+    uint32_t nan = (uint32_t)(u >> 32 & 0x80000000) | 0x7fc00000 | (uint32_t)(u >> 29 & 0x7fffff);
+    return x == x ? (float)x : f32_of(nan);
+}
 static int f32_of_f16_(struct warp *w, const struct instr *in, uint32_t mask)
 {
     float result[WARP];
@@ -94,7 +100,7 @@ static int f16_of_f32_rn(struct warp *w, const struct instr *in, uint32_t mask)
 HANDLER1(f32_of_bf16_, uint32_t, uint16_t, (uint32_t)a << 16)
 HANDLER1(bf16_of_f32_rn, uint16_t, float, bf16_of_f32(a))
 HANDLER1(f64_of_f32_, double, float, f64_of_f32(a))
-HANDLER1(f32_of_f64_rn, float, double, canonical((float)a))
+HANDLER1(f32_of_f64_rn, float, double, f32_of_f64(a))
 HANDLER1(copy_f32, uint32_t, uint32_t, a)
 HANDLER1(copy_f64, uint64_t, uint64_t, a)
 HANDLER1(copy_f16, uint16_t, uint16_t, (a & 0x7fff) > 0x7c00 ? (uint16_t)NAN_F16 : a)
