@@ -57,9 +57,12 @@ static u32 add_f32(u32 a, u32 b, bool keep)
     return f32_bits(ftz(canonical(sum), keep));
 }
 
-static u64 add_f64(u64 a, u64 b)
+/* A NaN is handed on: in global memory b before a, neither made quiet (seen on an H200). */
+static u64 add_f64(u64 a, u64 b, bool shared)
 {
     double x = f64_of(a), y = f64_of(b);
+    if (!shared && (x != x || y != y))
+        return y != y ? b : a;
     return f64_bits(result_f64(x + y, x, y, y));
 }
 
@@ -96,7 +99,7 @@ HALVES(plus) HALVES(less) HALVES(more)
     M(exch, b32, b32, b) M(exch, b64, b64, b) M(exch, b128, b128, b) M(exch, f32, b32, b) M(exch, f64, b64, b) \
     M(cas, b16, b16, m == b ? c : m) M(cas, b32, b32, m == b ? c : m) M(cas, b64, b64, m == b ? c : m) \
     M(cas, b128, b128, m == b ? c : m) \
-    M(add, f32, b32, add_f32(m, b, r->shared)) M(add, f64, b64, add_f64(m, b)) \
+    M(add, f32, b32, add_f32(m, b, r->shared)) M(add, f64, b64, add_f64(m, b, r->shared)) \
     HALF_OPS(M, f16, b16) HALF_OPS(M, bf16, b16) HALF_OPS(M, f16x2, b32) HALF_OPS(M, bf16x2, b32)
 
 /* atom_add_u32: the handler; update_add_u32: its work on one element of every lane. */
