@@ -84,6 +84,22 @@ static void only_global_sums_flush(void)
     machine_close(&x);
 }
 
+/* As on an H200 (tests/golden/atomics.txt): global memory hands on the operand's NaN first, as it is; shared memory that of
+ * memory first, made quiet. */
+static void sums_of_f64_hand_on_nans(void)
+{
+    struct machine x = machine(".shared .align 16 .b8 s[16];", "mov.u64 %rd20, 0x7ff0000000000001; mov.u64 %rd21, 0x7ff0000000000002; mov.b64 %d0, %rd21;\n"
+        "st.global.u64 [%rd0], %rd20; red.global.add.f64 [%rd0], %d0; st.shared.u64 [s], %rd20; red.shared.add.f64 [s], %d0;\n"
+        "ld.shared.u64 %rd22, [s]; st.global.u64 [%rd0+8], %rd22;");
+    run(&x, 1, 1, 0);
+    expect_ok(&x);
+    CHECK_EQ(word(x.a, 0), 2);
+    CHECK_EQ(word(x.a, 1), 0x7ff00000);
+    CHECK_EQ(word(x.a, 2), 1);
+    CHECK_EQ(word(x.a, 3), 0x7ff80000);
+    machine_close(&x);
+}
+
 static void vectors_update_each_element(void)
 {
     struct machine x = machine("", "mul.wide.u32 %rd10, %r1, 64; add.u64 %rd10, %rd10, %rd0; mov.u16 %h0, 0x3c00; mov.u16 %h1, 0x4000; mov.b32 %r20, 0x42003c00;\n"
@@ -218,6 +234,7 @@ static void the_host_counts_along(void)
 
 TESTS({ every_operation_gives_what_it_says, "every operation gives what it says, in every space" },
       { only_global_sums_flush, "sums of f32 flush in global memory, not in shared" },
+      { sums_of_f64_hand_on_nans, "sums of f64 hand on NaNs: as they are in global memory, made quiet in shared" },
       { vectors_update_each_element, "vectors update each element" },
       { a_128_bit_swap_is_whole, "a swap of 128 bits is whole" },
       { lanes_that_meet_all_count, "lanes that meet in one place all count" },
