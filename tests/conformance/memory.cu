@@ -53,7 +53,8 @@ extern "C" __global__ void keep(mixed m, int i) { scratch[i] = sum_of(m) + table
 #define CONSTANT(F, t, off, d) F("{.reg .b64 a; mov.u64 a, table; mad.wide.u32 a, %1, 8, a; ld.const." t " %0, [a" off "];}", d, place, none, none)
 #define CONSTANTS(F) CONSTANT(F, "u8", "+1", u32) CONSTANT(F, "s8", "", u64) CONSTANT(F, "s16", "+2", u32) CONSTANT(F, "u32", "+4", u32) \
     CONSTANT(F, "s32", "+4", u64) CONSTANT(F, "b64", "", u64) \
-    F("{.reg .b64 x, y, a; .reg .b32 i; and.b32 i, %1, 30; mov.u64 a, table; mad.wide.u32 a, i, 8, a; ld.const.v2.b64 {x, y}, [a]; mad.lo.u64 %0, y, 3, x;}", u64, place, none, none)
+    F("{.reg .b64 x, y, a; .reg .b32 i; and.b32 i, %1, 30; mov.u64 a, table; mad.wide.u32 a, i, 8, a; " \
+      "ld.const.v2.b64 {x, y}, [a]; mad.lo.u64 %0, y, 3, x;}", u64, place, none, none)
 /* A struct by value to a function; the kernel's own parameters (n, the number of operands). */
 #define PARAMS(F) \
     F("{.param .align 8 .b8 m[24]; .param .b64 r; st.param.b8 [m], %1; st.param.b16 [m+2], %2; st.param.b32 [m+4], %1; st.param.b64 [m+8], %3; " \
@@ -66,7 +67,8 @@ extern "C" __global__ void keep(mixed m, int i) { scratch[i] = sum_of(m) + table
 /* cp.async: beyond %3 bytes the copy is zeros; what it does not reach keeps the mark that it had. */
 #define COPY(F, op, size, src, off) \
     F(GLOBAL ".reg .b32 s, n; mov.u32 s, words; mad.lo.u32 s, j, 16, s; st.shared.v2.u64 [s], {-1, -1}; and.b32 n, %3, " size "-1; " \
-      "st.global.v2.u64 [a], {%1, %2}; cp.async." op ".shared.global [s], [a], " size src "; cp.async.wait_all; ld.shared.u64 %0, [s+" off "];}", u64, u64, u64, place)
+      "st.global.v2.u64 [a], {%1, %2}; " \
+      "cp.async." op ".shared.global [s], [a], " size src "; cp.async.wait_all; ld.shared.u64 %0, [s+" off "];}", u64, u64, u64, place)
 #define COPIES(F) COPY(F, "ca", "4", "", "0") COPY(F, "ca", "4", ", n", "0") COPY(F, "ca", "8", "", "0") COPY(F, "ca", "8", ", n", "0") \
     COPY(F, "ca", "16", "", "0") COPY(F, "ca", "16", "", "8") COPY(F, "ca", "16", ", n", "0") COPY(F, "ca", "16", ", n", "8") \
     COPY(F, "cg", "16", "", "0") COPY(F, "cg", "16", "", "8") COPY(F, "cg", "16", ", n", "0") COPY(F, "cg", "16", ", n", "8")
