@@ -1,8 +1,8 @@
 /* cvt_narrow.c: cvt to and from packed values: two f16 or bf16 from f32, tf32, and the formats of 4, 6 and 8 bits
  * (e4m3 e5m2 e2m3 e3m2 e2m1, the scale ue8m0, the fixed-point s2f6), with stochastic rounding.
  *
- * Unproven, for want of a chip to ask: which random bits which element gets in the forms with four elements, the
- * codes of the tf32 NaN, and all of s2f6. */
+ * Unproven, for want of a chip to ask: which random bits which element gets in the forms with four elements, and all
+ * of s2f6. */
 #include "core/cvt.h"
 
 /* ---------------------------------------------------------------- one element */
