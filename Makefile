@@ -203,7 +203,7 @@ test:
 
 # Records what the GPU here prints for tests/conformance/.
 golden:
-	@LIBCUDART=$(CUDA_LIB)/libcudart.so.$(CUDA_MAJOR) CUDA_VERSION=$(CUDA_VERSION) python3 tests/run.py --golden
+	@CUDA_VERSION=$(CUDA_VERSION) python3 tests/run.py --golden
 
 include tests/tests.mk
 

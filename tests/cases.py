@@ -119,17 +119,15 @@ def record_golden(build):
     query = ['nvidia-smi', '--query-gpu=name,driver_version', '--format=csv,noheader', '--id=0']
     device, driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.strip().split(', ')
     date = subprocess.run(['date', '-u', '+%Y-%m-%d'], capture_output=True, text=True).stdout.strip()
-    failed = build(['build/tests/conformance/' + name for name in names('conformance', '.cu')])
+    failed = build(['build/golden/' + name for name in names('conformance', '.cu')])
     os.makedirs('tests/golden', exist_ok=True)
     bad = 0
     for name in names('conformance', '.cu'):
-        program = 'build/tests/conformance/' + name
-        # The programs look for the emulator's libcudart first: put NVIDIA's before it.
-        done = None if program in failed else subprocess.run(
-            [program], capture_output=True, text=True, env={**os.environ, 'LD_PRELOAD': os.environ['LIBCUDART']})
+        program = 'build/golden/' + name
+        done = None if program in failed else subprocess.run([program], capture_output=True, text=True)
         if done is None or done.returncode:
             bad += 1
-            print('%s: %s' % (name, done.stderr[-300:] if done else 'did not build'))
+            print('%s: %s' % (name, (done.stdout + done.stderr)[-300:] if done else 'did not build'))
             continue
         with open(golden_path(name), 'w') as file:
             file.write('# %s, driver %s, CUDA %s, %s\n%s' % (device, driver, os.environ['CUDA_VERSION'], date, done.stdout))

@@ -20,6 +20,12 @@ $(tests_dir)/%: tests/%.cu build/toolkit | $(NVCC) $(libcuda)
 	@mkdir -p $(@D)
 	$(call test_nvcc,$(call target_of,$<)) -MMD -MP -MF $@.d -MT $@ -o $@ $< $(libraries)
 
+# The same for the GPU here, to record what it prints: machine code, and NVIDIA's libraries.
+build/golden/%: tests/conformance/%.cu build/toolkit | $(NVCC)
+	@mkdir -p $(@D)
+	$(NVCC) -std=c++17 -O2 -cudart shared -allow-unsupported-compiler -Itests -Iz_utils -o $@ $< \
+	    -gencode arch=compute_$(call target_of,$<),code=sm_$(call target_of,$<) -Xlinker -rpath,$(CUDA_LIB)
+
 # The twin of a program in tests/faults, without the fault.
 $(tests_dir)/%.fixed: tests/%.cu build/toolkit | $(NVCC) $(libcuda)
 	@mkdir -p $(@D)
