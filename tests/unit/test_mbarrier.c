@@ -139,6 +139,8 @@ static void misuse_is_named(void)
         { INIT("1") "mbarrier.expect_tx.shared::cta.b64 [bar], 1048576;", "20 bits", FAULT_MBARRIER },
         { INIT("1") "mbarrier.arrive.noComplete.shared::cta.b64 %rd10, [bar], 1;", "noComplete", FAULT_MBARRIER },
         { INIT("1") "mbarrier.test_wait.parity.shared::cta.b64 %p1, [bar], 2;", "parity of 2", FAULT_MBARRIER },
+        { INIT("1") "cp.async.ca.shared.global [s], [%rd1], 4; cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bar]; mbarrier.inval.shared::cta.b64 [bar]; cp.async.wait_all;",
+          "invalidated while something was still to arrive", FAULT_MBARRIER },
         { "mov.u32 %r10, s; add.u32 %r10, %r10, 4; mbarrier.init.shared::cta.b64 [%r10], 1;", "multiple of 8", FAULT_MISALIGNED },
         { "mbarrier.init.b64 [%rd0], 1;", "not an address of shared memory", FAULT_MBARRIER },
     };

@@ -29,6 +29,7 @@ struct mbarrier {
     uint32_t phase;             /* completed phases */
     uint32_t pending, expected; /* arrivals: of this phase, of each later one */
     int32_t tx;                 /* bytes still to come; negative when they came before they were announced */
+    bool dead;                  /* invalidated; kept, for copies that are under way may still come to it */
 };
 
 struct cta *mbarrier_cta(const struct mbarrier *b) { return b->cta; }
@@ -61,12 +62,19 @@ static bool overwritten(const struct mbarrier *b)
 
 /* ---------------------------------------------------------------- finding one */
 
-static struct mbarrier *find(const struct cta *c, uint32_t at)
+/* The mbarrier that is or once was there. */
+static struct mbarrier *remembered(const struct cta *c, uint32_t at)
 {
     struct mbarrier *b = c->mbarriers;
     while (b && b->at != at)
         b = b->next;
     return b;
+}
+
+static struct mbarrier *find(const struct cta *c, uint32_t at)
+{
+    struct mbarrier *b = remembered(c, at);
+    return b && !b->dead ? b : NULL;
 }
 
 /* Checks a shared address; the CTA it lies in and its offset there. NULL after a fault. */
@@ -113,6 +121,8 @@ struct mbarrier *mbarrier_at(struct warp *w, const struct instr *in, int lane, e
 /* Who is to blame when a count leaves its range: the instruction, or hardware acting later. */
 struct blame { struct warp *w; const struct instr *in; int lane; };
 
+static const char INVALIDATED[] = "it was invalidated while something was still to arrive";
+
 static bool bad_count(const struct mbarrier *b, const struct blame *who, const char *what)
 {
     if (who)
@@ -138,6 +148,8 @@ static void settle(struct mbarrier *b, uint64_t now)
 static bool change_tx(struct mbarrier *b, int64_t by, uint64_t now, const struct blame *who)
 {
     int64_t tx = b->tx + by;
+    if (b->dead)
+        return bad_count(b, who, INVALIDATED);
     if (tx > COUNT_MAX || tx < -COUNT_MAX)
         return bad_count(b, who, "its transaction count leaves the range of 20 bits");
     b->tx = (int32_t)tx;
@@ -150,6 +162,8 @@ static bool change_tx(struct mbarrier *b, int64_t by, uint64_t now, const struct
 
 static bool arrive(struct mbarrier *b, uint32_t count, uint64_t now, const struct blame *who)
 {
+    if (b->dead)
+        return bad_count(b, who, INVALIDATED);
     if (count < 1 || count > b->pending)
         return bad_count(b, who, count ? "more arrivals than are pending" : "an arrival must count at least 1");
     b->pending -= count;
@@ -186,10 +200,13 @@ static int init(struct warp *w, const struct instr *in, uint32_t mask)
         if (find(c, at))
             return fault(w, in, (int)i, FAULT_MBARRIER, "there is a live mbarrier at shared address 0x%x already: "
                          "mbarrier.inval comes first", at);
-        if (!(b = malloc(sizeof *b)))
-            abort();
-        *b = (struct mbarrier){ .next = c->mbarriers, .cta = c, .at = at, .pending = count, .expected = count };
-        c->mbarriers = b;
+        if (!(b = remembered(c, at))) {
+            if (!(b = malloc(sizeof *b)))
+                abort();
+            b->next = c->mbarriers;
+            c->mbarriers = b;
+        }
+        *b = (struct mbarrier){ .next = b->next, .cta = c, .at = at, .pending = count, .expected = count };
         mem_at(w, in, (int)i, SP_SHARED_CTA, at, BYTES, BYTES, A_WRITE);
         show(b);
     }
@@ -202,15 +219,12 @@ static int inval(struct warp *w, const struct instr *in, uint32_t mask)
     uint64_t addr[WARP];
     mem_addresses(w, &in->opnd[0], addr);
     FOR_LANES(i, mask) {
-        struct mbarrier *b = mbarrier_at(w, in, (int)i, in->space, addr[i], false), **at = &w->cta->mbarriers;
+        struct mbarrier *b = mbarrier_at(w, in, (int)i, in->space, addr[i], false);
         if (!b)
             return X_FAULT;
         memset(bytes_of(b), POISON, BYTES);
         memset(w->cta->smem_init + b->at - w->cta->memory->smem_reserved, 0, BYTES);
-        while (*at != b)
-            at = &(*at)->next;
-        *at = b->next;
-        free(b);
+        b->dead = true;
     }
     return X_NEXT;
 }
