@@ -79,3 +79,15 @@ uint64_t latency(struct cta *c, uint64_t cycles)
         return cycles * (2 + (r >> 8) % 8);
     return cycles / 2 + (r >> 8) % (cycles + 1);
 }
+
+enum { L2_BYTES_PER_CYCLE = 64 };
+
+uint64_t copy_arrives(struct warp *w, uint32_t bytes)
+{
+    struct cta *c = w->cta;
+    struct sm *sm = c->sm;
+    if (sm->copy_free < w->now)
+        sm->copy_free = w->now;
+    sm->copy_free += bytes / L2_BYTES_PER_CYCLE;
+    return sm->copy_free + latency(c, gpu_device(c->launch->gpu)->lat_dram);
+}

@@ -70,7 +70,7 @@ struct sm {
     uint64_t random;            /* state of the generator behind latency(); 0 when EMU_SEED is unset */
     bool vacated;               /* a CTA left: there may be room for the next */
     struct event_queue events;
-    uint64_t copy_free;         /* cycle at which the path from L2 is free for the next copy (cp_async.c) */
+    uint64_t copy_free;         /* cycle at which the path from L2 is free for the next copy (clock.c) */
     uint64_t tensor_free;       /* the same for the tensor cores and the next wgmma (unit/wgmma.c) */
     struct frame *spare_frame;
     struct split *spare_split;
@@ -172,6 +172,9 @@ int spin_run(struct warp *w, struct split *s, uint64_t limit);
 bool spin_hangs(struct worker *k);
 
 /* ---- clock.c */
+/* Cycle at which a copy of so many bytes of global memory, begun now, reaches the SM: behind what its path to L2 has yet
+ * to bring, and a latency later. */
+uint64_t copy_arrives(struct warp *w, uint32_t bytes);
 uint64_t events_due(const struct sm *sm);       /* cycle of the next event, or NEVER */
 void events_run(struct sm *sm);                 /* the next event */
 

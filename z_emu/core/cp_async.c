@@ -10,8 +10,6 @@
 #include "core/core.h"
 #include "core/memory.h"
 
-enum { L2_BYTES_PER_CYCLE = 64 };
-
 struct copy {                   /* what one cp.async does for those of its lanes that are in the same group */
     struct copy *next;
     struct cp_async *state;
@@ -112,16 +110,6 @@ static void land(struct cta *cta, void *arg, uint64_t now)
     copy_drop(c);
 }
 
-static uint64_t landing_cycle(struct warp *w, uint32_t bytes)
-{
-    struct cta *c = w->cta;
-    struct sm *sm = c->sm;
-    if (sm->copy_free < w->now)
-        sm->copy_free = w->now;
-    sm->copy_free += bytes / L2_BYTES_PER_CYCLE;
-    return sm->copy_free + latency(c, gpu_device(c->launch->gpu)->lat_dram);
-}
-
 /* ---------------------------------------------------------------- cp.async */
 
 /* c->from: all bytes, src-size, or none where ignore-src is true; and c->whole. */
@@ -204,7 +192,7 @@ static int cp_async(struct warp *w, const struct instr *in, uint32_t mask)
     c->shadow = r.shadow;
     if (!sources(w, in, mask, c))
         return copy_drop(c), X_FAULT;
-    uint64_t when = landing_cycle(w, total_bytes(c, mask));
+    uint64_t when = copy_arrives(w, total_bytes(c, mask));
     for (uint32_t same; same = same_group(c->state, mask), same != mask; mask &= ~same) {
         struct copy *part = copy_new(c->state);
         memcpy(part, c, sizeof *c);

@@ -108,15 +108,6 @@ static bool shared_side(struct warp *w, const struct instr *in, int lane, struct
     return true;
 }
 
-static uint64_t cycle_after(struct warp *w, uint32_t bytes)
-{
-    struct sm *sm = w->cta->sm;
-    if (sm->copy_free < w->now)
-        sm->copy_free = w->now;
-    sm->copy_free += bytes / BYTES_PER_CYCLE;
-    return sm->copy_free + latency(w->cta, gpu_device(w->cta->launch->gpu)->lat_dram);
-}
-
 /* ---------------------------------------------------------------- loads */
 
 static void land(struct cta *cta, void *arg, uint64_t now)
@@ -156,7 +147,7 @@ static bool load_to(struct warp *w, const struct instr *in, int lane, struct bul
 
 int bulk_load(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, uint64_t dst, uint64_t bar, uint32_t ctas)
 {
-    uint64_t when = cycle_after(w, c->bytes);
+    uint64_t when = copy_arrives(w, c->bytes);
     if (!has_mod(in, M_multicast_cluster))
         return load_to(w, in, lane, c, dst, bar, when) ? X_NEXT : X_FAULT;
     for (uint64_t rank = 0; rank < 16; rank++)
@@ -195,7 +186,7 @@ int bulk_store(struct warp *w, const struct instr *in, int lane, struct bulk_cop
     if (!shared_side(w, in, lane, c, SP_SHARED_CTA, src, A_READ | A_ASYNC))
         return bulk_drop(c), X_FAULT;
     c->warp = w, c->lane = (uint32_t)lane, c->group = s->closed[lane];
-    c->when = cycle_after(w, c->bytes) + READ_LATENCY;
+    c->when = copy_arrives(w, c->bytes) + READ_LATENCY;
     c->read_when = w->now + READ_LATENCY + c->bytes / BYTES_PER_CYCLE;
     c->next = s->flying;
     s->flying = c;
