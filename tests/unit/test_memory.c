@@ -346,6 +346,26 @@ static void padding_may_be_copied(void)
     machine_close(&x);
 }
 
+/* A vector load that finds some bytes written gets poison for the others, and memory stays as it was: unwritten. */
+static void a_vector_load_may_meet_padding(void)
+{
+    static const struct { const char *load; uint32_t want; enum fault_id fault; } loads[] = {
+        { "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd10];", 0xffffffff, FAULT_NONE },
+        { "ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%rd10]; ld.global.u32 %r13, [%rd10+12];", 0, FAULT_UNINITIALIZED },
+        { "ld.global.v2.u32 {%r12, %r13}, [%rd10+16];", 0, FAULT_UNINITIALIZED } };
+    for (size_t i = 0; i < sizeof loads / sizeof loads[0]; i++) {
+        char lines[600];
+        snprintf(lines, sizeof lines, "mul.wide.u32 %%rd10, %%r1, 64; add.u64 %%rd10, %%rd10, %%rd1;\n"
+                 "st.global.v2.u32 [%%rd10], {%%r1, %%r1}; st.global.u32 [%%rd10+8], %%r1;\n%s st.global.u32 [%%rd2], %%r13;", loads[i].load);
+        struct machine x = machine("", lines);
+        run(&x, 1, 32, 0);
+        CHECK_EQ(x.fault, loads[i].fault);
+        if (!loads[i].fault)
+            CHECK_EQ(word(x.a, 31), loads[i].want);
+        machine_close(&x);
+    }
+}
+
 static void what_compilers_load_too_early_passes(void)
 {
     struct machine x = machine("", ".local .align 4 .b8 late[4]; .shared .align 4 .b8 first[4]; ld.local.u32 %r10, [late];\n"
@@ -394,6 +414,7 @@ TESTS({ fresh_memory_reads_as_poison, "fresh memory reads as poison" },
       { device_variables_without_initialiser_are_zero, "device variables without initialiser are zero" },
       { a_buffer_that_kernels_wrote_is_known_to_be_whole, "a buffer that kernels wrote is known to be whole" },
       { padding_may_be_copied, "padding may be copied" },
+      { a_vector_load_may_meet_padding, "a vector load may meet padding" },
       { what_compilers_load_too_early_passes, "what compilers load too early passes" },
       { lanes_may_go_to_different_allocations, "lanes may go to different allocations" },
       { shared_memory_begins_as_poison_in_every_cta, "shared memory begins as poison in every CTA" })

@@ -166,26 +166,26 @@ static uint64_t lane_at(const struct warp *w, uint32_t lane, enum space space, u
     return g->host + offset;
 }
 
-/* Compilers copy structs by vectors, padding and all, so a vector load may find bytes that nothing wrote as long as there
- * are others; they read as poison. */
-static bool copied_with_padding(const struct instr *in, uint64_t at, uint64_t shadow, uint32_t size)
-{
-    const uint8_t *written = (const uint8_t *)(uintptr_t)shadow;
-    if (in->op != OP_LD || in->vec < 2 || !memchr(written, 1, size))
-        return false;
-    for (uint32_t i = 0; i < size; i++)
-        if (!written[i])
-            ((uint8_t *)(uintptr_t)at)[i] = POISON;
-    return true;
-}
-
-static bool lane_written(const struct instr *in, const struct region *g, uint64_t at, uint64_t shadow, uint32_t size)
+/* Whether the lane may read: its bytes are written, or nobody keeps count of them. */
+static bool lane_written(const struct region *g, uint64_t shadow, uint32_t size)
 {
     if (!shadow || g->stride || run_written(shadow, size))
         return true;
-    if (g->alloc && __atomic_load_n(&g->alloc->all_init, __ATOMIC_ACQUIRE))
-        return true;
-    return copied_with_padding(in, at, shadow, size);
+    return g->alloc && __atomic_load_n(&g->alloc->all_init, __ATOMIC_ACQUIRE);
+}
+
+/* Compilers copy structs by vectors, padding and all, so a vector load may find bytes that nothing wrote as long as there
+ * are others; they read as poison. The lane gets a copy, since another host thread may be about to write them. NULL: this
+ * is no such load. */
+static uint8_t *with_padding(const struct instr *in, int lane, uint64_t at, uint64_t shadow, uint32_t size)
+{
+    static _Thread_local uint8_t copy[WARP][32];
+    const uint8_t *bytes = (const uint8_t *)(uintptr_t)at, *written = (const uint8_t *)(uintptr_t)shadow;
+    if (in->op != OP_LD || in->vec < 2 || size > sizeof copy[0] || !memchr(written, 1, size))
+        return NULL;
+    for (uint32_t i = 0; i < size; i++)
+        copy[lane][i] = written[i] ? bytes[i] : POISON;
+    return copy[lane];
 }
 
 uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space space, uint64_t addr, uint32_t size,
@@ -198,9 +198,11 @@ uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space spa
         report_access(w, in, lane, space, addr, size, align, how);
         return NULL;
     }
-    if ((how & A_READ) && !(how & A_ANY) && !lane_written(in, &g, at, shadow, size)) {
-        report_unwritten(w, in, lane, space, addr, size, (const uint8_t *)(uintptr_t)shadow);
-        return NULL;
+    if ((how & A_READ) && !(how & A_ANY) && !lane_written(&g, shadow, size)) {
+        uint8_t *copy = with_padding(in, lane, at, shadow, size);
+        if (!copy)
+            report_unwritten(w, in, lane, space, addr, size, (const uint8_t *)(uintptr_t)shadow);
+        return copy;
     }
     if (shadow && (how & A_WRITE) && !(how & A_LATER))
         mark(shadow, size);
