@@ -4,8 +4,9 @@
  * A split that stops very often (loads and tests that may be part of a spin) is watched now and then: when it comes
  * back to the same instruction with the same registers and has written nothing on its way, it will do so for ever,
  * unless somebody else changes what it reads. When that is true of everyone who does not sleep, on all host threads,
- * and stays true while each of them goes round again, and the host waits, it is a hang. A time-out plays no part, but several host threads are given time to begin; a loop
- * that reads the clock, counts, stores, or reads memory that the host can write is never taken for one. */
+ * and stays true while each of them goes round again, and the host waits, it is a hang. A time-out plays no part in the
+ * proof, but where there are several host threads they are given time to begin. A loop that reads the clock, counts,
+ * stores, or reads memory that the host can write is never taken for a hang. */
 #include "core.h"
 
 /* Seconds that a host thread must have been stuck when there are several: one that has yet to be given work by the
