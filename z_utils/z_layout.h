@@ -1,7 +1,7 @@
 /* z_layout.h: where an element lies. Pure functions of plain numbers, for host C and for device code alike.
  *
  * In this file: 1 counting tiles   2 the XOR swizzles of shared memory   3 fragments of mma.sync
- *               4 addresses for ldmatrix
+ *               4 addresses for ldmatrix   5 wgmma: matrix descriptors, the accumulator
  *
  * tests/unit/test_layout.c checks each of them against tables written out by hand.
  */
@@ -98,5 +98,44 @@ LAYOUT_FN int ldmatrix_a_col(int lane) { return lane / 16 * 8; }
  * already. */
 LAYOUT_FN int ldmatrix_b_row(int lane) { return lane % 8 + lane / 16 * 8; }
 LAYOUT_FN int ldmatrix_b_col(int lane) { return lane / 8 % 2 * 8; }
+
+/* ------------------------------------------------------------------ 5 wgmma: matrix descriptors, the accumulator
+ *
+ * A descriptor tells wgmma where an operand lies in shared memory. It lies in "core matrices" of 8 rows of 16
+ * bytes; the descriptor has the address of the first and the distances to the next ones. In the K-major layout
+ * with the 128-byte swizzle, which is what the TMA leaves of rows of 64 halves, 8 rows of 128 bytes follow each
+ * other, and the next 8 rows come 1024 bytes later:
+ *
+ *     bits 13:0   start address / 16
+ *     bits 29:16  leading byte offset / 16: from one core matrix to the next along k where that is not fixed by
+ *                 the swizzle; with a swizzle, K-major, it is not used
+ *     bits 45:32  stride byte offset / 16: from 8 rows to the next 8
+ *     bits 51:49  base offset: 0 when the tile starts at a multiple of the swizzle's period
+ *     bits 63:62  swizzle: 0 none, 1 128 bytes, 2 64 bytes, 3 32 bytes
+ *
+ * To go on along k within the swizzle's width, add the bytes to the start address: the XOR is applied to the
+ * address that comes out. PTX ISA: "Matrix Descriptor Format" of wgmma.
+ */
+
+enum wgmma_swizzle { WGMMA_SWIZZLE_NONE = 0, WGMMA_SWIZZLE_128B = 1, WGMMA_SWIZZLE_64B = 2, WGMMA_SWIZZLE_32B = 3 };
+
+/* start: an address in shared memory, a multiple of 16; the offsets are in bytes, multiples of 16 below 2^18. */
+LAYOUT_FN uint64_t wgmma_descriptor(uint32_t start, uint32_t leading, uint32_t stride, enum wgmma_swizzle swizzle)
+{
+    return (uint64_t)(start >> 4 & 0x3fff) | (uint64_t)(leading >> 4 & 0x3fff) << 16 |
+           (uint64_t)(stride >> 4 & 0x3fff) << 32 | (uint64_t)swizzle << 62;
+}
+
+/* Rows of 128 bytes, K-major, swizzled, the tile at a multiple of 1024 bytes. */
+LAYOUT_FN uint64_t wgmma_descriptor_128b(uint32_t start)
+{
+    return wgmma_descriptor(start, 0, 8 * 128, WGMMA_SWIZZLE_128B);
+}
+
+/* Where element i of a thread's accumulators lies in D (64 x N): thread 0..127 of the warpgroup, i = 0..N/2-1. A warp
+ * holds 16 rows, each 8 columns of them as mma.sync does. PTX ISA: "Register Fragments and Shared Memory Matrix
+ * Layouts" of wgmma, "Matrix fragment D". */
+LAYOUT_FN int wgmma_d_row(int thread, int i) { return thread / 32 * 16 + thread % 32 / 4 + 8 * (i / 2 % 2); }
+LAYOUT_FN int wgmma_d_col(int thread, int i) { return i / 4 * 8 + thread % 4 * 2 + i % 2; }
 
 #endif

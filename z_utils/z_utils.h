@@ -3,7 +3,11 @@
 #ifndef Z_UTILS_H
 #define Z_UTILS_H
 
+#include "z_cluster.h"
 #include "z_layout.h"
+#include "z_mbarrier.h"
 #include "z_ptx.h"
+#include "z_tma.h"
+#include "z_wgmma.h"
 
 #endif
