@@ -21,10 +21,20 @@ target_a0 := 75
 target_a1 := 75
 target_a2 := 75
 target_b2 := 80
+target_b5 := 90
+target_b7 := 90
+target_c1 := 90a
+
+target_side/a1_persistent := 75
 
 from_a1 := a0
 from_a2 := a1
 from_b2 := a2
+from_b5 := b2
+from_b7 := b5
+from_c1 := b5
+
+from_side/a1_persistent := a1
 
 main_rungs := $(patsubst %/kernel.cu,%,$(wildcard [a-d][0-9]_*/kernel.cu))
 side_rungs := $(patsubst %/kernel.cu,%,$(wildcard side/*/kernel.cu))
