@@ -6,6 +6,7 @@
  * before the end, a cluster barrier must keep everybody until nobody reaches over.
  *
  * In this file: 1 ranks and addresses   2 the cluster barrier   3 access to another CTA's memory
+ *               4 cluster launch control (sm_100)
  * PTX ISA: "Cluster of Cooperative Thread Arrays". sm_90.
  */
 #ifndef Z_CLUSTER_H
@@ -102,6 +103,47 @@ PTX_FN void red_async_shared_cluster_add_u32(uint32_t a, uint32_t b, uint32_t mb
 {
     asm volatile("red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%0], %1, [%2];"
                  :: "r"(a), "r"(b), "r"(mbar) : "memory");
+}
+
+/* ------------------------------------------------------------------ 4 cluster launch control (sm_100)
+ *
+ * A running cluster may ask for the work of one that has not started yet: the hardware cancels that launch and says
+ * which it was, so that a grid of one cluster per tile is worked off by as many as fit, each taking the next tile
+ * when it is ready for it. The answer, 16 opaque bytes, arrives like a copy: it reports 16 bytes to an mbarrier. */
+
+/* Asks. One thread; addr (16 bytes, a multiple of 16) and mbar lie in this CTA. Once the answer was "nothing left",
+ * nobody of this cluster may ask again. The answer is written through the asynchronous proxy: reading the last one
+ * comes before it by a barrier and fence_proxy_async_shared_cta. ISA: "clusterlaunchcontrol.try_cancel". */
+PTX_FN void clusterlaunchcontrol_try_cancel(void *addr, mbarrier *mbar)
+{
+    asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];"
+                 :: "r"(shared_address(addr)), "r"(shared_address(mbar)) : "memory");
+}
+
+/* The same, the answer going to every CTA of the cluster, at the offsets that addr and mbar have here. sm_100a. */
+PTX_FN void clusterlaunchcontrol_try_cancel_multicast(void *addr, mbarrier *mbar)
+{
+    asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster::all.b128 [%0], [%1];"
+                 :: "r"(shared_address(addr)), "r"(shared_address(mbar)) : "memory");
+}
+
+/* Reads an answer: whether there was work, and then in ctaid the coordinates (x, y, z) of the first CTA of the cluster
+ * whose place is taken. ISA: "clusterlaunchcontrol.query_cancel". */
+PTX_FN bool clusterlaunchcontrol_query_cancel(const void *response, uint32_t ctaid[3])
+{
+    uint32_t is_canceled;
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 ".reg .b128 answer;\n"
+                 "ld.shared.b128 answer, [%4];\n"
+                 "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, answer;\n"
+                 "selp.u32 %3, 1, 0, p;\n"
+                 "@p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {%0, %1, %2, _}, answer;\n"
+                 "}"
+                 : "+r"(ctaid[0]), "+r"(ctaid[1]), "+r"(ctaid[2]), "=r"(is_canceled)
+                 : "r"(shared_address(response)) : "memory");
+    return is_canceled;
 }
 
 #endif

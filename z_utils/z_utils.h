@@ -8,6 +8,7 @@
 #include "z_mbarrier.h"
 #include "z_ptx.h"
 #include "z_tma.h"
+#include "z_tmem.h"
 #include "z_wgmma.h"
 
 #endif
