@@ -66,21 +66,24 @@ static __device__ void load_tile(struct smem *smem, int stage, const CUtensorMap
     cp_async_bulk_tensor_2d_shared_global(smem->b[stage], b_map, k0, n0, &smem->full[stage]);
 }
 
-/* 8 ldmatrix feed 32 mma.sync: a fragment of A serves all of the warp's columns, one of B all of its rows. */
+/* 8 ldmatrix feed 32 mma.sync: a fragment of A serves all of the warp's columns, one of B all of its rows. Five warps
+ * leave a thread fewer registers than four did, so addresses are kept as two numbers: a step along k flips bits of the
+ * chunk's number, since tiles start at multiples of the swizzle's period; 16 rows further is 16 * 128 bytes. */
 static __device__ void mma_tile(accumulators acc, const half *a_tile, const half *b_tile)
 {
     const int lane = threadIdx.x % 32;
+    const uint32_t a_smem =
+        shared_address(a_tile) + chunk_128b(warp_row() + ldmatrix_a_row(lane), ldmatrix_a_col(lane) / CHUNK);
+    const uint32_t b_smem =
+        shared_address(b_tile) + chunk_128b(warp_col() + ldmatrix_b_row(lane), ldmatrix_b_col(lane) / CHUNK);
 #pragma unroll
     for (int kk = 0; kk < TILE_K; kk += MMA_K) {
         uint32_t a[WARP_M / MMA_M][4], b[WARP_N / MMA_N][2];
-        for (int i = 0; i < WARP_M / MMA_M; i++) {
-            const int row = warp_row() + i * MMA_M + ldmatrix_a_row(lane), col = kk + ldmatrix_a_col(lane);
-            ldmatrix_sync_aligned_m8n8_x4_shared_b16(a[i], shared_address(a_tile) + chunk_128b(row, col / CHUNK));
-        }
-        for (int j = 0; j < WARP_N / MMA_N; j += 2) {           /* two fragments at a time */
-            const int row = warp_col() + j * MMA_N + ldmatrix_b_row(lane), col = kk + ldmatrix_b_col(lane);
-            ldmatrix_sync_aligned_m8n8_x4_shared_b16(b[j], shared_address(b_tile) + chunk_128b(row, col / CHUNK));
-        }
+        const uint32_t k_bytes = kk * sizeof(half);
+        for (int i = 0; i < WARP_M / MMA_M; i++)
+            ldmatrix_sync_aligned_m8n8_x4_shared_b16(a[i], (a_smem ^ k_bytes) + i * MMA_M * 128);
+        for (int j = 0; j < WARP_N / MMA_N; j += 2)             /* two fragments at a time */
+            ldmatrix_sync_aligned_m8n8_x4_shared_b16(b[j], (b_smem ^ k_bytes) + j * MMA_N * 128);
         for (int i = 0; i < WARP_M / MMA_M; i++)
             for (int j = 0; j < WARP_N / MMA_N; j++)
                 mma_sync_aligned_m16n8k16_row_col_f32_f16_f16_f32(acc[i][j], a[i], b[j], acc[i][j]);
