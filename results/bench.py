@@ -3,8 +3,8 @@
 
     python3 results/bench.py a1_naive b2_wmma          (make bench: all of them)
 
-Each rung is checked at ragged shapes, then timed at its own large shape hot and cool, then over square sizes cool only.
-Nothing is timed that did not pass its check.
+Each rung is checked at ragged shapes, then timed at its own large shape hot and cool, then, if it is one of the ladder's
+matrix products, over square sizes cool only. Nothing is timed that did not pass its check.
 """
 import csv
 import datetime
@@ -15,7 +15,11 @@ import subprocess
 import sys
 import tempfile
 
-RAGGED = ['1 1 1', '200 136 72', '1021 67 509', '520 1032 1000']
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, '..', 'tests'))
+import rungs  # noqa: E402
+
+RAGGED = [(1, 1, 1), (200, 136, 72), (1021, 67, 509), (520, 1032, 1000)]
 SIZES = [512, 1024, 2048, 8192]
 COLUMNS = ['date', 'rung', 'm', 'n', 'k', 'regime', 'rounds', 'median_ms', 'spread', 'rate', 'unit', 'baseline', 'baseline_ms',
            'baseline_spread', 'ratio', 'sm_mhz', 'watts', 'inputs', 'device', 'driver']
@@ -40,19 +44,15 @@ def rows(report):
                'date': date, 'sm_mhz': r['mhz']}
 
 
-def shape(sizes):
-    return [word for pair in zip(('-m', '-n', '-k'), map(str, sizes)) for word in pair]
-
-
-def bench(rung):
-    if rung.startswith('a0'):
-        return list(rows(run(rung, ['--bench'])))
+def bench(name):
+    rung = next(r for r in rungs.RUNGS if r.path == name)
     for ragged in RAGGED:
-        run(rung, shape(ragged.split()) + ['--check'])
-    result = list(rows(run(rung, ['--bench'])))
-    for size in SIZES:
-        if size <= 4096 or not rung.startswith('a1'):       # a1 would take a second per launch
-            result += rows(run(rung, shape([size] * 3)))
+        run(name, rung.words(ragged) + ['--check'])
+    result = list(rows(run(name, ['--bench'])))
+    if 'm' in rung.dims and '/' not in name:
+        for size in SIZES:
+            if size <= 4096 or rung.name != 'a1':           # a1 would take a second per launch
+                result += rows(run(name, rung.words((size,) * 3)))
     return result
 
 
@@ -61,7 +61,7 @@ def main():
     if not results:
         sys.exit('usage: bench.py RUNG...')
     gpu = re.sub(r'[^a-z0-9]+', '_', results[0]['device'].lower().replace('nvidia ', ''))
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), gpu + '.csv')
+    path = os.path.join(HERE, gpu + '.csv')
     new = not os.path.exists(path)
     with open(path, 'a', newline='') as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator='\n')

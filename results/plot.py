@@ -40,6 +40,8 @@ def latest(path):
     """{(rung, m, n, k, regime): row}; a later line replaces an earlier one."""
     table = {}
     for row in csv.DictReader(open(path)):
+        if row['rung'].startswith('side/'):
+            continue                    # beside the ladder, not on it
         for name in ('median_ms', 'rate', 'ratio', 'baseline_ms'):
             row[name] = float(row[name])
         for name in ('m', 'n', 'k'):

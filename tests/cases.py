@@ -11,6 +11,7 @@ import fatbins
 import tidy
 import wrong
 from __main__ import Case
+from rungs import DEVICES, RUNGS
 
 
 def all_cases():
@@ -137,56 +138,60 @@ def record_golden(build):
 
 # ---------------------------------------------------------------- rungs
 
-RUNGS = sorted(os.path.dirname(p) for p in glob.glob('[a-d][0-9]_*/kernel.cu'))
-GEMMS = [r for r in RUNGS if not r.startswith('a0')]
-
-
-def short(rung):
-    return rung.split('_')[0]
-
-
-VECTOR_SHAPES = [(1,), (3,), (1000,), (4096,), (1000003,)]
-GEMM_SHAPES = [(1, 1, 1), (200, 136, 72), (1021, 67, 509), (17, 19, 23), (129, 257, 65), (64, 64, 64), (1, 300, 7),
-               (300, 1, 40), (33, 47, 1000), (8, 8, 1), (255, 129, 31), (512, 384, 256),
-               (65, 4096, 128), (4097, 33, 64), (1000, 900, 800)]
-SEEDS = [1, 2, 12345]
-
-
-def arguments(rung, shape):
-    flags = ['-n'] if rung.startswith('a0') else ['-m', '-n', '-k']
-    return [word for flag, value in zip(flags, shape) for word in (flag, str(value))]
+# The first of each list is the smallest; sizes are rounded up to what the rung takes.
+SHAPES = {
+    'n': [(1,), (3,), (1000,), (4096,), (1000003,)],
+    'mnk': [(1, 1, 1), (200, 136, 72), (1021, 67, 509), (17, 19, 23), (328, 264, 200), (129, 264, 4104), (1, 8, 8),
+            (129, 257, 65), (64, 64, 64), (1, 300, 7), (300, 1, 40), (33, 47, 1000), (8, 8, 1), (255, 129, 31),
+            (512, 384, 256), (65, 4096, 128), (4097, 33, 64), (1000, 900, 800)],
+}
+INPUTS = [1, 2, 12345]              # --seed
+SCHEDULES = range(1, 21)            # EMU_SEED
 
 
 def rung_case(name, rung, words, env=None, **more):
-    return Case('rungs/%s/%s' % (short(rung), name), ['./%s/run' % rung] + words, needs=[rung], env=env or {},
-                says=[r'\APASS\b|\nPASS\b'], never=['z_emu: '] if 'never' not in more else more.pop('never'), **more)
+    return Case('rungs/%s/%s' % (rung.name, name), ['./%s/run' % rung.path] + words, needs=[rung.path], env=env or {},
+                says=[r'\APASS\b|\nPASS\b'], never=['z_emu: '], **more)
 
 
 def rung_cases():
     result = []
     for rung in RUNGS:
-        shapes = VECTOR_SHAPES if rung.startswith('a0') else GEMM_SHAPES
+        shapes = list(dict.fromkeys(map(rung.takes, SHAPES[rung.dims])))
         result.append(rung_case('default', rung, []))
-        for shape in shapes:
-            result.append(rung_case('x'.join(map(str, shape)), rung, arguments(rung, shape)))
-        for seed in SEEDS:
-            words = arguments(rung, shapes[3]) + ['--seed', str(seed)]
-            result.append(rung_case('inputs%d' % seed, rung, words))
-            for shape in shapes[1:4]:
-                name = 'schedule%d_%s' % (seed, 'x'.join(map(str, shape)))
-                result.append(rung_case(name, rung, arguments(rung, shape), env={'EMU_SEED': str(seed)}))
-        for device in ('a100', 'h200', 'b200', 'rtx5090'):
-            result.append(rung_case('on_' + device, rung, arguments(rung, shapes[1]), env={'EMU_DEVICE': device}))
-        result.append(rung_case('one_thread', rung, arguments(rung, shapes[1]), env={'EMU_JOBS': '1'}))
-        result.append(Case('rungs/%s/same_seed_same_run' % short(rung), same_run(rung, arguments(rung, shapes[1])),
-                           needs=[rung]))
+        result.append(rung_case('one_thread', rung, rung.words(shapes[1]), env={'EMU_JOBS': '1'}))
+        result += [rung_case('x'.join(map(str, shape)), rung, rung.words(shape)) for shape in shapes]
+        result += [rung_case('inputs%d' % seed, rung, rung.words(shapes[3]) + ['--seed', str(seed)]) for seed in INPUTS]
+        result += schedule_cases(rung, shapes)
+        result += device_cases(rung, rung.words(shapes[1]))
+        result.append(Case('rungs/%s/same_seed_same_run' % rung.name, same_run(rung, rung.words(shapes[1])),
+                           needs=[rung.path]))
+    return result
+
+
+def schedule_cases(rung, shapes):
+    """Twenty schedules at a shape with a few tiles, three at two others."""
+    return [rung_case('schedule%d_%s' % (seed, 'x'.join(map(str, shape))), rung, rung.words(shape),
+                      env={'EMU_SEED': str(seed)})
+            for shape, seeds in zip((shapes[4], shapes[1], shapes[2]), (SCHEDULES, SCHEDULES[:3], SCHEDULES[:3]))
+            for seed in seeds]
+
+
+def device_cases(rung, words):
+    """On every chip that can run it; on the others one line says that the program has no code for them."""
+    result = []
+    for device in DEVICES:
+        case = rung_case('on_' + device, rung, words, env={'EMU_DEVICE': device})
+        if not rung.runs_on(device):
+            case.exits, case.says, case.never = (3,), ['the program holds no code for this GPU'], ['PASS']
+        result.append(case)
     return result
 
 
 def same_run(rung, words):
     """With one host thread a seed gives the same run to the modelled cycle; another seed gives another."""
     def cycles(seed):
-        done = subprocess.run(['./%s/run' % rung] + words, capture_output=True, text=True, timeout=60,
+        done = subprocess.run(['./%s/run' % rung.path] + words, capture_output=True, text=True, timeout=60,
                               env={**os.environ, 'EMU_JOBS': '1', 'EMU_SEED': seed, 'EMU_STATS': '1'})
         return re.findall(r'(\d+) modelled cycles', done.stdout + done.stderr)
 
@@ -199,14 +204,14 @@ def same_run(rung, words):
 
 def wrong_cases():
     """Each rung with one mistake made in its kernel must be rejected: by the check (1) or by a fault (3)."""
-    result = []
+    result = [Case('wrong/each_rung_is_put_to_the_test', wrong.too_few)]
     for rung, name, text, words in wrong.mutants():
-        path = 'build/tests/wrong/%s/%s' % (rung, name)
+        path = 'build/tests/wrong/%s/%s' % (rung.path, name)
         if text is None:
-            result.append(Case('wrong/%s/%s' % (short(rung), name), lambda: ['the line to break is no longer there']))
+            result.append(Case('wrong/%s/%s' % (rung.name, name), lambda: ['the line to break is no longer there']))
             continue
         write_if_changed(path + '.cu', text)
-        result.append(Case('wrong/%s/%s' % (short(rung), name), [path + '.run'] + words, needs=[path + '.run', 'emu'],
+        result.append(Case('wrong/%s/%s' % (rung.name, name), [path + '.run'] + words, needs=[path + '.run', 'emu'],
                            exits=(1, 3), says=['^FAIL'], never=['^PASS', 'InvalidPtx|NoKernelImage']))
     return result
 
@@ -222,21 +227,17 @@ def write_if_changed(path, text):
 
 def speed_cases():
     """What the README promises for two cores."""
-    result = []
-    for rung, shape, limit in (('a1_naive', 512, 5), ('b2_wmma', 2048, 30)):
-        if rung in RUNGS:
-            words = arguments(rung, (shape,) * 3) + ['--check']
-            result.append(rung_case('check%d_in_%ds' % (shape, limit), rung, words, limit=limit, alone=True))
-    if 'a1_naive' in RUNGS:
-        result.append(Case('rungs/a1/rate', a_billion_per_second, needs=['a1_naive'], alone=True))
-    return result
+    limits = {'a1': (512, 5), 'b2': (2048, 30), 'c4': (4096, 60), 'd3': (4096, 60)}
+    return [rung_case('check%d_in_%ds' % limits[rung.name], rung, rung.words((limits[rung.name][0],) * 3) + ['--check'],
+                      limit=limits[rung.name][1], alone=True) for rung in RUNGS if rung.name in limits] + [
+        Case('rungs/a1/rate', a_billion_per_second, needs=['a1_naive'], alone=True)]
 
 
 def a_billion_per_second():
     """Thread-instructions in a1's inner loop; the best of a few runs, for other programs take their share of the cores."""
     rates = []
     for _ in range(8):
-        done = subprocess.run(['./a1_naive/run'] + arguments('a1_naive', (512,) * 3), capture_output=True, text=True,
+        done = subprocess.run(['./a1_naive/run', '-m', '512', '-n', '512', '-k', '512'], capture_output=True, text=True,
                               env={**os.environ, 'EMU_STATS': '1'}, timeout=60)
         rates += [float(r) for r in re.findall(r'thread-instructions, .* s, ([0-9.e+]+) per second', done.stderr)]
         if rates and max(rates) >= 1e9:
@@ -249,7 +250,7 @@ def sanitizer_cases():
     runtime = subprocess.run(['gcc', '-print-file-name=libasan.so'], capture_output=True, text=True).stdout.strip()
     library = 'build/asan/libcudart.so.' + os.environ.get('CUDA_MAJOR', '13')
     env = {'LD_PRELOAD': '%s %s/%s' % (runtime, os.getcwd(), library), 'ASAN_OPTIONS': 'detect_leaks=0'}
-    small = [c for c in rung_cases() if re.search('/(default|1|1x1x1|1000|17x19x23|200x136x72|one_thread)$', c.name)]
+    small = [c for c in rung_cases() if re.search('/(default|one_thread|1|1x.x.|1000)$', c.name)]
     return unit_cases(sanitize=True) + [
         dataclasses.replace(c, name='asan/' + c.name, needs=list(c.needs) + [library], env={**c.env, **env}, limit=120,
                             never=list(c.never) + ['Sanitizer', 'runtime error:'])

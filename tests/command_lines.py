@@ -1,11 +1,9 @@
 """Command lines that a rung must refuse (exit status 2 and one line that says what is allowed) or answer."""
-import glob
 import os
 import subprocess
 
 from __main__ import Case
-
-RUNGS = sorted(os.path.dirname(p) for p in glob.glob('[a-d][0-9]_*/kernel.cu'))
+from rungs import RUNGS
 
 # Refused by every rung; -n is the one size that all of them take.
 REFUSED = ['-n 0', '-n -5', '-n x', '-n 5x', '-n 1e3', '-n 3000000000', '-n 99999999999999999999', '-n', '--nosuch',
@@ -19,17 +17,23 @@ REFUSED_GEMM = ['-m 0', '-m -5', '-m x', '-m 3000000000', '-k 0', '-k -1', '-k x
 def cases():
     result = []
     for rung in RUNGS:
-        short = rung.split('_')[0]
-        program = './%s/run' % rung
-        for words in REFUSED + (REFUSED_GEMM if short != 'a0' else []):
-            result.append(Case('command/%s/%s' % (short, words.replace(' ', '_')), [program] + words.split(),
-                               needs=[rung], exits=(2,), check=one_line, limit=10))
-        result.append(Case('command/%s/empty' % short, [program, '-n', ''], needs=[rung], exits=(2,), check=one_line))
-        result.append(Case('command/%s/full_disk' % short, [program, '-n', '8', '--json', '/dev/full'], needs=[rung],
-                           exits=(2,), says=['FAIL .*/dev/full could not be written'], never=['PASS']))
-        result.append(Case('command/%s/help' % short, [program, '--help'], needs=[rung],
-                           says=['-n', '--seed', '--iters', '--check', '--bench', '--json']))
+        def case(name, words, **more):
+            result.append(Case('command/%s/%s' % (rung.name, name), ['./%s/run' % rung.path] + words, needs=[rung.path],
+                               limit=10, **more))
+        for words in refused(rung):
+            case(words.replace(' ', '_'), words.split(), exits=(2,), check=one_line)
+        case('empty', ['-n', ''], exits=(2,), check=one_line)
+        case('full_disk', ['-n', '8', '--json', '/dev/full'], exits=(2,), never=['PASS'],
+             says=['FAIL .*/dev/full could not be written'])
+        case('help', ['--help'], says=['-n', '--seed', '--iters', '--check', '--bench', '--json'])
     return result + make_cases()
+
+
+def refused(rung):
+    """Sizes that are no multiple of what they must be: 12 and 9 for a multiple of 8."""
+    odd = ['-%s %d' % (dim, size) for dim, step in rung.multiple.items() if step > 1
+           for size in (step + step // 2, step + 1, step - 1)]
+    return REFUSED + odd + (REFUSED_GEMM if 'm' in rung.dims else [])
 
 
 def one_line(out, err):

@@ -48,9 +48,9 @@ def citations_match():
 
 def every_rung_has_its_chapter():
     complaints = []
-    for kernel in sorted(glob.glob('[a-d][0-9]_*/kernel.cu')):
+    for kernel in sorted(glob.glob('[a-d][0-9]_*/kernel.cu') + glob.glob('side/*/kernel.cu')):
         rung = os.path.dirname(kernel)
-        chapter = 'docs/%s.md' % rung
+        chapter = 'docs/%s.md' % os.path.basename(rung)
         if not os.path.exists(chapter):
             complaints.append('%s has no %s' % (rung, chapter))
         if chapter not in open(kernel).read():

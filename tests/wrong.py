@@ -2,38 +2,37 @@
 
 A mutant that passes the rung's check means that the check is blind to that mistake.
 """
-import os
 import re
 
+from rungs import RUNGS
+
 # name, pattern that matches one place of kernel.cu, what takes its place, arguments that show it
+
+# Made in every gemm in which the pattern has exactly one place.
 EVERY_GEMM = [
     ('grid_of_n_by_m', r'tiles_to_cover\(n, TILE_N\), tiles_to_cover\(m, TILE_M\)',
-     'tiles_to_cover(m, TILE_M), tiles_to_cover(n, TILE_N)', '-m 200 -n 500 -k 72'),
-    ('last_columns_left_out', r'tiles_to_cover\(n, TILE_N\)', '(n / TILE_N > 1 ? n / TILE_N : 1)', '-m 200 -n 300 -k 72'),
-    ('last_rows_left_out', r'tiles_to_cover\(m, TILE_M\)', '(m / TILE_M > 1 ? m / TILE_M : 1)', '-m 300 -n 136 -k 72'),
-    ('last_products_left_out', r'k0 < k; k0 \+= TILE_K', 'k0 < k - 1; k0 += TILE_K', '-m 200 -n 136 -k 129'),
-]
-
-ANY_GEMM = EVERY_GEMM + [
+     'tiles_to_cover(m, TILE_M), tiles_to_cover(n, TILE_N)', '-m 200 -n 1304 -k 72'),
+    ('last_columns_left_out', r'tiles_to_cover\(n, TILE_N\)', '(n > TILE_N ? (n - 1) / TILE_N : 1)', '-m 200 -n 304 -k 72'),
+    ('last_rows_left_out', r'tiles_to_cover\(m, TILE_M\)', '(m > TILE_M ? (m - 1) / TILE_M : 1)', '-m 300 -n 136 -k 72'),
+    ('last_products_left_out', r'k0 < k; k0 \+= TILE_K', 'k0 < k - TILE_K; k0 += TILE_K', '-m 200 -n 136 -k 136'),
     ('a_for_b', r'b_gmem, (n0|col),', r'a_gmem, \1,', '-m 200 -n 136 -k 72'),
     ('one_nan', r'__float2half\((acc\S*)\);', r'__float2half(row == 99 && col == 77 ? nanf("") : \1);', '-m 200 -n 136 -k 72'),
     ('one_off_by_one', r'__float2half\((acc\S*)\);', r'__float2half(row == 99 && col == 77 ? \1 + 1 : \1);',
      '-m 200 -n 136 -k 72'),
     ('one_not_stored', r'(c_gmem\[.*= __float2half)', r'if (row != 99 || col != 77) \1', '-m 200 -n 136 -k 72'),
-    ('one_not_stored_of_many', r'(c_gmem\[.*= __float2half)', r'if (row != 999 || col != 777) \1', '-m 1025 -n 1030 -k 150'),
+    ('one_not_stored_of_many', r'(c_gmem\[.*= __float2half)', r'if (row != 999 || col != 777) \1', '-m 1025 -n 1032 -k 152'),
     ('columns_of_c_reversed', r'c_gmem\[\(size_t\)row \* n \+ col\]', 'c_gmem[(size_t)row * n + n - 1 - col]',
      '-m 200 -n 136 -k 72'),
-]
-
-ANY_TILED = [
     ('no_barrier_before_use', r'__syncthreads\(\);  *.. the tile is complete ..', '', '-m 200 -n 136 -k 72'),
     ('row_bound_of_c_left_out', r'row < m && col < n', 'col < n', '-m 200 -n 136 -k 72'),
     ('column_bound_of_c_left_out', r'row < m && col < n', 'row < m', '-m 200 -n 136 -k 72'),
-    ('row_too_many_stored', r'(c_gmem\[.*= __float2half.*)', r'{ \1 if (row == m - 1) c_gmem[(size_t)m * n + col] = half(0); }',
-     '-m 200 -n 136 -k 72'),
     ('tile_moved_by_one_row', r'b_gmem, n0, k0', 'b_gmem, n0 + 1, k0', '-m 200 -n 136 -k 72'),
+    ('row_bound_left_out', r'row >= m \|\| col >= n', 'col >= n', '-m 200 -n 136 -k 72'),
+    ('column_bound_left_out', r'row >= m \|\| col >= n', 'row >= m', '-m 200 -n 133 -k 72'),
+    ('sum_not_from_zero', r'float acc = 0', 'float acc = 1', '-m 200 -n 136 -k 72'),
 ]
 
+# Made in one rung; its own go before the common ones of the same name.
 MISTAKES = {
     'a0_vector_add': [
         ('one_component_left_out', r'x\.w \+ y\.w', 'x.w', '-n 1000'),
@@ -41,16 +40,13 @@ MISTAKES = {
         ('last_element_left_out', r'i < n; i\+\+', 'i < n - 1; i++', '-n 1001'),
         ('last_block_left_out', r'tiles_to_cover\(n, BLOCK\)', 'n / BLOCK', '-n 5000'),
     ],
-    'a1_naive': ANY_GEMM + [
-        ('row_bound_left_out', r'row >= m \|\| col >= n', 'col >= n', '-m 200 -n 136 -k 72'),
-        ('column_bound_left_out', r'row >= m \|\| col >= n', 'row >= m', '-m 200 -n 133 -k 72'),
-        ('sum_not_from_zero', r'float acc = 0', 'float acc = 1', '-m 200 -n 136 -k 72'),
-    ],
-    'a2_smem': ANY_GEMM + ANY_TILED + [
+    'a2_smem': [
+        ('row_too_many_stored', r'(c_gmem\[.*= __float2half.*)', r'{ \1 if (row == m - 1) c_gmem[(size_t)m * n + col] = half(0); }',
+         '-m 200 -n 136 -k 72'),
         ('row_bound_of_a_left_out', r'row0 \+ row < rows && k0', 'k0', '-m 200 -n 136 -k 72'),
         ('k_bound_left_out', r' && k0 \+ col < k', '', '-m 200 -n 136 -k 70'),
     ],
-    'b2_wmma': EVERY_GEMM + [
+    'b2_wmma': [
         ('a_for_b', r'b_gmem, n0, stage', 'a_gmem, n0, stage', '-m 200 -n 136 -k 72'),
         ('tile_moved_by_one_row', r'b_gmem, n0, stage', 'b_gmem, n0 + 1, stage', '-m 200 -n 136 -k 72'),
         ('one_nan', r'acc\[i\]\[j\]\[e\], acc', 'row == 99 && col == 76 ? nanf("") : acc[i][j][e], acc', '-m 200 -n 136 -k 72'),
@@ -72,16 +68,37 @@ MISTAKES = {
         ('rows_of_fragment_swapped', r'c_row\(lane, e\)', 'c_row(lane, e ^ 2)', '-m 200 -n 136 -k 72'),
         ('fragments_of_b_swapped', r'a\[i\], b\[j\],', 'a[i], b[j ^ 1],', '-m 200 -n 136 -k 72'),
     ],
+    'side/a1_persistent': [
+        ('one_turn_only', r'tile \+= gridDim\.x', 'tile += tiles', '-m 1021 -n 517 -k 37'),
+        ('edge_ends_the_thread', r'continue;', 'return;', '-m 1021 -n 517 -k 37'),
+        ('every_second_tile', r'tile \+= gridDim\.x', 'tile += gridDim.x + 1', '-m 1021 -n 517 -k 37'),
+        ('rows_and_columns_of_tiles_swapped', r'tile / tiles_n \* TILE_M', 'tile % tiles_n * TILE_M', '-m 200 -n 136 -k 72'),
+        ('last_column_of_tiles_left_out', r'tiles_n = tiles_to_cover\(n, TILE_N\)', 'tiles_n = n / TILE_N', '-m 200 -n 133 -k 72'),
+    ],
 }
+
+
+def mistakes_in(rung, source):
+    """Those of its own, and those of every gemm that have exactly one place in it."""
+    own = MISTAKES.get(rung.path, [])
+    names = {name for name, *_ in own}
+    common = EVERY_GEMM if 'm' in rung.dims else []
+    return own + [m for m in common if m[0] not in names and len(re.findall(m[1], source)) == 1]
 
 
 def mutants():
     """[(rung, name, text of the wrong kernel.cu or None when the place has changed, arguments)]"""
     result = []
-    for rung, mistakes in MISTAKES.items():
-        path = os.path.join(rung, 'kernel.cu')
-        source = open(path).read() if os.path.exists(path) else ''
-        for name, pattern, replacement, words in mistakes:
+    for rung in RUNGS:
+        source = open(rung.path + '/kernel.cu').read()
+        for name, pattern, replacement, words in mistakes_in(rung, source):
             text, places = re.subn(pattern, replacement, source)
             result.append((rung, name, text if places == 1 else None, words.split()))
     return result
+
+
+def too_few():
+    """A rung whose check is hardly ever put to the test."""
+    return ['%s has %d known-wrong kernels, not %d' % (rung.path, count, needed) for rung in RUNGS
+            for count, needed in [(len(mistakes_in(rung, open(rung.path + '/kernel.cu').read())),
+                                   6 if 'm' in rung.dims else 4)] if count < needed]
