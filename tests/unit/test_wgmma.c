@@ -193,15 +193,16 @@ static void expect_fault(const struct trial *t, const char *before, const char *
 
 static void misuse_is_named(void)
 {
-    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 }, rs = t;
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 }, rs = t, plain = t;
     rs.rs = true;
+    plain.b_span = 0;
     expect_fault(&t, "", WAIT, FAULT_WGMMA, "no wgmma.fence was executed");
     expect_fault(&t, GO, "mov.b32 d3, 0;" WAIT, FAULT_WGMMA, "accumulator register 3 was written");
     expect_fault(&rs, GO, "mov.b32 a2, 0;" WAIT, FAULT_WGMMA, "register 2 of A was written");
     expect_fault(&t, GO "add.u64 %rd31, %rd31, 8;", WAIT, FAULT_BAD_OPERAND, "1 rows behind one");
     expect_fault(&t, GO "add.u64 %rd32, %rd32, 7;", WAIT, FAULT_BAD_OPERAND, "run past the row's end");
     expect_fault(&t, GO "add.u64 %rd32, %rd32, 2048;", WAIT, FAULT_OUT_OF_BOUNDS, "the tile of B");
-    expect_fault(&t, GO "or.b64 %rd32, %rd32, 0x2000000000000;", WAIT, FAULT_BAD_OPERAND, "base offset 1");
+    expect_fault(&plain, GO "or.b64 %rd32, %rd32, 0x2000000000000;", WAIT, FAULT_BAD_OPERAND, "base offset 1");
     expect_fault(&t, GO "or.b64 %rd31, %rd31, 0x100000000000000;", WAIT, FAULT_BAD_OPERAND, "must be zero");
     expect_fault(&t, GO "setp.lt.u32 %p3, %r1, 64; @%p3 add.u64 %rd32, %rd32, 2;", WAIT, FAULT_BAD_OPERAND, "in another warp");
     expect_fault(&t, GO "setp.eq.u32 %p3, %r1, 5; @%p3 add.u64 %rd32, %rd32, 2;", WAIT, FAULT_BAD_OPERAND, "differs between lanes");

@@ -23,10 +23,9 @@ const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const stru
     uint32_t period = 8 * d->span, bytes = along_bytes(t), at = d->span ? d->start % d->span : 0;
     if (bits & ~used)
         snprintf(buf, len, "bits 0x%llx of it must be zero", (unsigned long long)(bits & ~used));
-    else if (d->base_offset)
-        snprintf(buf, len, "base offset %u: the emulator knows tiles that start on their swizzle's period only",
-                 d->base_offset);
-    else if (d->span && d->start % period / d->span)
+    else if (d->base_offset && !d->span)
+        snprintf(buf, len, "base offset %u, but no swizzle whose pattern it could move", d->base_offset);
+    else if (d->span && !d->base_offset && d->start % period / d->span)
         snprintf(buf, len, "with the %u-byte swizzle the tile's rows start at a multiple of %u; 0x%x is %u rows behind one",
                  d->span, period, d->start, d->start % period / d->span);
     else if (d->span && at + (bytes < d->span ? bytes : d->span) > d->span)

@@ -3,7 +3,8 @@
  * A descriptor names a tile by its start and two strides. The canonical layouts are made of core matrices (8 rows of
  * 16 bytes), or of 8 rows as wide as the swizzle's span; the swizzle XORs bits of the absolute shared address.
  * wgmma's descriptor is decoded here; tcgen05's has other bits and the same layouts. Pure functions throughout.
- * Not modelled: base_offset, a tile that does not start on its swizzle's period: refused.
+ * The base offset says by how many rows of 128 bytes the swizzle's pattern begins behind its period. A tile that starts
+ * off the period and names no base offset is refused: on a chip it reads with another pattern than it was written with.
  * PTX ISA: "Asynchronous Warpgroup Level Matrix Shared Memory Layout", "Matrix Descriptor Format". */
 #ifndef Z_EMU_SMEM_DESC_H
 #define Z_EMU_SMEM_DESC_H
@@ -36,7 +37,8 @@ static inline uint32_t smem_chunk(const struct smem_desc *d, bool mn_major, uint
     uint32_t next8 = d->span || !mn_major ? d->sbo : d->lbo;    /* without a swizzle the two swap roles in MN-major */
     uint32_t next_wide = d->span || !mn_major ? d->lbo : d->sbo;
     uint32_t a = d->start + across / 8 * next8 + across % 8 * wide + along / wide * next_wide + along % wide;
-    return a ^ (a >> 3 & (d->span ? (d->span - 1) & 0x70 : 0));
+    uint32_t line = (a >> 7) - d->base_offset;      /* of 128 bytes, in the pattern */
+    return a ^ (line << 4 & (d->span ? (d->span - 1) & 0x70 : 0));
 }
 
 /* Address of one element (its first byte). */
