@@ -10,9 +10,6 @@
 typedef uint16_t b16;   typedef uint32_t b32;   typedef uint64_t b64;   typedef unsigned __int128 b128;
 typedef int32_t s32;    typedef int64_t s64;    typedef uint32_t u32;   typedef uint64_t u64;
 
-/* One element of every lane in mask: d = M; M = new(M, b, c). d NULL: the old value is not wanted. */
-typedef void update_fn(const struct reach *r, uint32_t mask, const void *b, const void *c, void *d);
-
 static int update(struct warp *w, const struct instr *in, uint32_t mask, update_fn *fn, uint32_t size);
 
 /* ---------------------------------------------------------------- 128 bits */
@@ -175,8 +172,16 @@ static int update(struct warp *w, const struct instr *in, uint32_t mask, update_
 #define T_f16x2 T_F16X2
 #define T_bf16 T_BF16
 #define T_bf16x2 T_BF16X2
-#define OP_ENTRY(op, T, B, new_value) { M_##op, T_##T, atom_##op##_##T },
-static const struct { uint16_t op; uint8_t type; exec_fn *exec; } handlers[] = { ALL_OPS(OP_ENTRY) };
+#define OP_ENTRY(op, T, B, new_value) { M_##op, T_##T, atom_##op##_##T, update_##op##_##T },
+static const struct { uint16_t op; uint8_t type; exec_fn *exec; update_fn *update; } handlers[] = { ALL_OPS(OP_ENTRY) };
+
+update_fn *atomic_update(enum mod op, enum type type)
+{
+    for (size_t i = 0; i < sizeof handlers / sizeof handlers[0]; i++)
+        if (handlers[i].op == op && handlers[i].type == type)
+            return handlers[i].update;
+    return NULL;
+}
 
 static bool is_half(enum type t) { return t == T_F16 || t == T_BF16 || t == T_F16X2 || t == T_BF16X2; }
 

@@ -89,6 +89,11 @@ struct reach {
 bool reach(struct warp *w, const struct instr *in, const struct operand *o, uint32_t mask, enum space space,
            uint32_t size, uint32_t align, enum access how, struct reach *r);
 
+/* What atom and red do to memory, for copies that reduce (core/atomic.c): one element of every lane in mask, d = M;
+ * M = op(M, b, c). d and c may be NULL. NULL: there is no such operation on that type. */
+typedef void update_fn(const struct reach *r, uint32_t mask, const void *b, const void *c, void *d);
+update_fn *atomic_update(enum mod op, enum type type);
+
 static inline uint8_t *reach_ptr(const struct reach *r, uint32_t lane) { return (uint8_t *)(uintptr_t)r->at[lane]; }
 
 /* What went wrong with an access that failed its checks (core/access_fault.c). */

@@ -1,223 +1,66 @@
-/* bulk.c: cp.async.bulk between global and shared memory, and the groups that its stores are waited for in.
+/* bulk.c: cp.async.bulk, cp.reduce.async.bulk and cp.async.bulk.prefetch: runs of bytes that lie together.
  *
- * Modelled: a load lands at a later cycle, then completes its bytes on the mbarrier of each CTA it went to; a store reads
- * its source at a later cycle (wait_group.read) and has written at one later still (wait_group). Groups are per thread.
- * Not modelled: the proxies, whose missing fences go unnoticed. Refused: shared to shared memory, .cp_mask, reductions.
- * PTX ISA: "Data Movement and Conversion Instructions: Bulk copy". */
+ * Modelled: global to shared memory of this CTA, of another of the cluster, or of several at once; shared to global
+ * memory, also byte by byte under a mask; shared memory to that of another CTA; reductions. A prefetch is checked and does
+ * nothing more. Refused: multimem.
+ * PTX ISA: "Bulk copy": "cp.async.bulk", "cp.reduce.async.bulk", "cp.async.bulk.prefetch". */
 #include "bulk.h"
 
-#include <stdlib.h>
+enum { GRAIN = 16, SIZE_LIMIT = 1 << 20 };      /* an mbarrier counts no more bytes than that */
 
-enum { BYTES_PER_CYCLE = 64, READ_LATENCY = 100, GRAIN = 16 };
+static uint32_t size_of(struct warp *w, const struct operand *o, uint32_t lane) { return ROW(w, o, uint32_t)[lane]; }
 
-struct bulk { uint32_t closed[WARP]; struct bulk_copy *flying; };       /* of one warp */
-
-static void *need(void *p) { if (!p) abort(); return p; }
-
-static struct bulk *state_of(struct warp *w)
+static bool size_ok(struct warp *w, const struct instr *in, int lane, uint32_t bytes)
 {
-    if (!w->bulk)
-        w->bulk = need(calloc(1, sizeof *w->bulk));
-    return w->bulk;
+    if (bytes % GRAIN == 0 && bytes < SIZE_LIMIT)
+        return true;
+    fault(w, in, lane, FAULT_BAD_OPERAND, "the size is %u: it must be a multiple of 16 below 2^20", bytes);
+    return false;
 }
 
-struct bulk_copy *bulk_new(uint32_t bytes)
+/* One between shared memory and `bytes` of global memory. */
+static struct bulk_copy *copy_of(struct warp *w, const struct instr *in, int lane, uint64_t global, uint32_t bytes, enum access how)
 {
-    struct bulk_copy *c = need(calloc(1, sizeof *c));
-    c->bytes = bytes;
-    c->box = need(calloc(1, bytes + 1));
-    return c;
-}
-
-void bulk_drop(struct bulk_copy *c)
-{
-    free(c->piece);
-    free(c->box);
-    free(c);
-}
-
-void bulk_close(struct warp *w)
-{
-    if (!w->bulk)
-        return;
-    for (struct bulk_copy *c = w->bulk->flying, *next; c; c = next)
-        next = c->next, bulk_drop(c);
-    free(w->bulk);
-    w->bulk = NULL;
-}
-
-bool bulk_piece(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, uint64_t addr, uint32_t bytes,
-                uint32_t at, enum access how)
-{
-    uint8_t *host = mem_at(w, in, lane, SP_GLOBAL, addr, bytes, 1, how);
-    struct alloc *a = host ? mem_find(w->cta->launch->gpu, addr) : NULL;
-    if (!host)
-        return false;
-    if (c->npieces == c->room) {
-        c->room = c->room ? 2 * c->room : 4;
-        c->piece = need(realloc(c->piece, c->room * sizeof *c->piece));
-    }
-    c->piece[c->npieces++] = (struct piece){ host, a && a->init ? a->init + (addr - a->addr) : NULL, at, bytes };
-    return true;
-}
-
-/* ---------------------------------------------------------------- the shared side */
-
-/* Where a swizzle puts the byte of this shared address: the numbers are those of CUtensorMapSwizzle. */
-static uint32_t swizzled(uint32_t a, uint32_t swizzle)
-{
-    switch (swizzle) {
-    case 1: return a ^ (a >> 3 & 0x10);
-    case 2: return a ^ (a >> 3 & 0x30);
-    case 3: return a ^ (a >> 3 & 0x70);
-    case 4: return a ^ (a >> 2 & 0x60);
-    case 5: return a ^ (a >> 2 & 0x60) ^ (a >> 4 & 8);
-    case 6: return a ^ (a >> 1 & 0x40);
-    default: return a;
-    }
-}
-
-static void to_shared(const struct bulk_copy *c)
-{
-    for (uint32_t i = 0; i < c->bytes; i += 8) {
-        uint32_t at = swizzled(c->at + i, c->swizzle) - c->cta->memory->smem_reserved;
-        memcpy(c->cta->smem + at, c->box + i, 8);
-        memset(c->cta->smem_init + at, 1, 8);
-    }
-}
-
-static void from_shared(const struct bulk_copy *c)
-{
-    for (uint32_t i = 0; i < c->bytes; i += 8)
-        memcpy(c->box + i, c->cta->smem + swizzled(c->at + i, c->swizzle) - c->cta->memory->smem_reserved, 8);
-}
-
-/* Swizzled boxes reach over whole periods, so the least unit that must lie in the allocation is rounded up to one. */
-static bool shared_side(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, enum space space, uint64_t addr,
-                        enum access how)
-{
-    static const uint32_t align[] = { GRAIN, 256, 512, 1024, 1024, 1024, 1024 };
-    if (c->swizzle && addr % align[c->swizzle])
-        return fault(w, in, lane, FAULT_BAD_OPERAND, "the shared address 0x%llx is not a multiple of %u, the period of its swizzle",
-                     (unsigned long long)addr, align[c->swizzle]), false;
-    uint32_t span = c->swizzle ? (c->bytes + 127) / 128 * 128 : c->bytes;
-    if (!mem_at(w, in, lane, space, addr, span, GRAIN, how))
-        return false;
-    c->cta = shared_owner(w->cta, space, (uint32_t)addr);
-    c->at = (uint32_t)addr & 0xffffff;
-    return true;
-}
-
-/* ---------------------------------------------------------------- loads */
-
-static void land(struct cta *cta, void *arg, uint64_t now)
-{
-    struct bulk_copy *c = arg;
-    (void)cta;
-    for (uint32_t i = 0; i < c->npieces; i++)
-        memcpy(c->box + c->piece[i].at, c->piece[i].global, c->piece[i].bytes);
-    to_shared(c);
-    mbarrier_complete_tx(c->bar, c->bytes, now);
-    bulk_drop(c);
-}
-
-static struct bulk_copy *same_source(const struct bulk_copy *c)
-{
-    struct bulk_copy *d = bulk_new(c->bytes);
-    uint8_t *box = d->box;
-    *d = *c;
-    d->box = memcpy(box, c->box, c->bytes);
-    d->piece = need(malloc((c->room + 1) * sizeof *d->piece));
-    if (c->npieces)
-        memcpy(d->piece, c->piece, c->npieces * sizeof *d->piece);
-    return d;
-}
-
-static bool load_to(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, uint64_t dst, uint64_t bar, uint64_t when)
-{
-    enum space space = (enum space)in->space;
-    if (!shared_side(w, in, lane, c, space, dst, A_WRITE | A_LATER) ||
-        !(c->bar = mbarrier_at(w, in, lane, space, bar, space == SP_SHARED_CLUSTER)))
-        return bulk_drop(c), false;
-    if (mbarrier_cta(c->bar) != c->cta)
-        return fault(w, in, lane, FAULT_BAD_OPERAND, "the mbarrier is not in the CTA that the bytes go to"), bulk_drop(c), false;
-    event_at(c->cta, when, land, c);
-    return true;
-}
-
-int bulk_load(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, uint64_t dst, uint64_t bar, uint32_t ctas)
-{
-    uint64_t when = copy_arrives(w, c->bytes);
-    if (!has_mod(in, M_multicast_cluster))
-        return load_to(w, in, lane, c, dst, bar, when) ? X_NEXT : X_FAULT;
-    for (uint64_t rank = 0; rank < 16; rank++)
-        if (ctas >> rank & 1 && !load_to(w, in, lane, same_source(c), (dst & 0xffffff) | rank << 24, (bar & 0xffffff) | rank << 24, when))
-            return bulk_drop(c), X_FAULT;
-    bulk_drop(c);
-    return X_NEXT;
-}
-
-/* ---------------------------------------------------------------- stores */
-
-static void read_source(struct cta *cta, void *arg, uint64_t now)
-{
-    (void)cta, (void)now;
-    from_shared(arg);
-}
-
-static void write_out(struct cta *cta, void *arg, uint64_t now)
-{
-    struct bulk_copy *c = arg, **at = &c->warp->bulk->flying;
-    (void)cta, (void)now;
-    for (const struct piece *p = c->piece; p < c->piece + c->npieces; p++) {
-        memcpy(p->global, c->box + p->at, p->bytes);
-        if (p->init)
-            memset(p->init, 1, p->bytes);
-    }
-    while (*at != c)
-        at = &(*at)->next;
-    *at = c->next;
-    bulk_drop(c);
-}
-
-int bulk_store(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, uint64_t src)
-{
-    struct bulk *s = state_of(w);
-    if (!shared_side(w, in, lane, c, SP_SHARED_CTA, src, A_READ | A_ASYNC))
-        return bulk_drop(c), X_FAULT;
-    c->warp = w, c->lane = (uint32_t)lane, c->group = s->closed[lane];
-    c->when = copy_arrives(w, c->bytes) + READ_LATENCY;
-    c->read_when = w->now + READ_LATENCY + c->bytes / BYTES_PER_CYCLE;
-    c->next = s->flying;
-    s->flying = c;
-    event_at(c->cta, c->read_when, read_source, c);
-    event_at(c->cta, c->when, write_out, c);
-    return X_NEXT;
-}
-
-/* ---------------------------------------------------------------- cp.async.bulk */
-
-static struct bulk_copy *plain(struct warp *w, const struct instr *in, int lane, uint64_t global, uint32_t bytes, enum access how)
-{
-    struct bulk_copy *c;
-    if (bytes % GRAIN || bytes >= 1 << 20)
-        return fault(w, in, lane, FAULT_BAD_OPERAND, "the size is %u: it must be a multiple of 16 below 2^20", bytes), NULL;
-    if (!mem_at(w, in, lane, SP_GLOBAL, global, bytes, GRAIN, how))
+    if (!size_ok(w, in, lane, bytes) || !mem_at(w, in, lane, SP_GLOBAL, global, bytes, GRAIN, how))
         return NULL;
-    c = bulk_new(bytes);
+    struct bulk_copy *c = bulk_new(bytes);
     return bulk_piece(w, in, lane, c, global, bytes, 0, how) ? c : (bulk_drop(c), NULL);
 }
 
 static int load(struct warp *w, const struct instr *in, uint32_t mask)
+{
+    bool multicast = has_mod(in, M_multicast_cluster);
+    uint64_t dst[WARP], src[WARP], bar[WARP];
+    mem_addresses(w, &in->opnd[0], dst);
+    mem_addresses(w, &in->opnd[1], src);
+    mem_addresses(w, &in->opnd[3], bar);
+    FOR_LANES(i, mask) {
+        uint32_t ctas = multicast ? bulk_ranks(w, in, (int)i, &in->opnd[4]) : 0;
+        if (multicast && !ctas)
+            return X_FAULT;
+        struct bulk_copy *c = copy_of(w, in, (int)i, src[i], size_of(w, &in->opnd[2], i), A_READ | A_ASYNC);
+        if (!c || bulk_load(w, in, (int)i, c, dst[i], bar[i], ctas) == X_FAULT)
+            return X_FAULT;
+    }
+    return X_NEXT;
+}
+
+static int send(struct warp *w, const struct instr *in, uint32_t mask)
 {
     uint64_t dst[WARP], src[WARP], bar[WARP];
     mem_addresses(w, &in->opnd[0], dst);
     mem_addresses(w, &in->opnd[1], src);
     mem_addresses(w, &in->opnd[3], bar);
     FOR_LANES(i, mask) {
-        struct bulk_copy *c = plain(w, in, (int)i, src[i], ROW(w, &in->opnd[2], uint32_t)[i], A_READ | A_ASYNC);
-        uint32_t ctas = has_mod(in, M_multicast_cluster) ? ROW(w, &in->opnd[4], uint16_t)[i] : 0;
-        if (!c || bulk_load(w, in, (int)i, c, dst[i], bar[i], ctas) == X_FAULT)
+        uint32_t bytes = size_of(w, &in->opnd[2], i);
+        if (!size_ok(w, in, (int)i, bytes))
+            return X_FAULT;
+        struct bulk_copy *c = bulk_new(bytes);
+        if (in->op == OP_BULK_REDUCE_SEND) {
+            c->reduce = atomic_update((enum mod)in->mode, (enum type)in->type[0]);
+            c->element = type_bytes((enum type)in->type[0]);
+        }
+        if (bulk_send(w, in, (int)i, c, src[i], dst[i], bar[i]) == X_FAULT)
             return X_FAULT;
     }
     return X_NEXT;
@@ -225,43 +68,75 @@ static int load(struct warp *w, const struct instr *in, uint32_t mask)
 
 static int store(struct warp *w, const struct instr *in, uint32_t mask)
 {
+    bool reduce = in->op == OP_BULK_REDUCE;
+    enum access how = reduce ? A_ATOMIC | A_LATER : A_WRITE | A_LATER;
     uint64_t dst[WARP], src[WARP];
     mem_addresses(w, &in->opnd[0], dst);
     mem_addresses(w, &in->opnd[1], src);
     FOR_LANES(i, mask) {
-        struct bulk_copy *c = plain(w, in, (int)i, dst[i], ROW(w, &in->opnd[2], uint32_t)[i], A_WRITE | A_LATER);
-        if (!c || bulk_store(w, in, (int)i, c, src[i]) == X_FAULT)
+        struct bulk_copy *c = copy_of(w, in, (int)i, dst[i], size_of(w, &in->opnd[2], i), how);
+        if (!c)
+            return X_FAULT;
+        if (in->op == OP_BULK_STORE_MASKED)
+            c->mask = ROW(w, &in->opnd[4], uint16_t)[i];
+        if (reduce) {
+            c->reduce = atomic_update((enum mod)in->mode, (enum type)in->type[0]);
+            c->element = type_bytes((enum type)in->type[0]);
+        }
+        if (bulk_store(w, in, (int)i, c, src[i]) == X_FAULT)
             return X_FAULT;
     }
     return X_NEXT;
 }
 
-exec_fn *pick_BULK_LOAD(struct instr *in) { (void)in; return load; }
-exec_fn *pick_BULK_MULTICAST(struct instr *in) { (void)in; return load; }
-exec_fn *pick_BULK_STORE(struct instr *in) { (void)in; return store; }
-
-/* ---------------------------------------------------------------- groups */
-
-static int commit(struct warp *w, const struct instr *in, uint32_t mask)
+static int prefetch(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    struct bulk *s = state_of(w);
-    (void)in;
-    FOR_LANES(i, mask) s->closed[i]++;
+    uint64_t src[WARP];
+    mem_addresses(w, &in->opnd[0], src);
+    FOR_LANES(i, mask) {
+        if (!size_ok(w, in, (int)i, size_of(w, &in->opnd[1], i)))
+            return X_FAULT;
+        if (src[i] % GRAIN)
+            return fault(w, in, (int)i, FAULT_MISALIGNED, "the address 0x%llx is not a multiple of 16", (unsigned long long)src[i]);
+    }
     return X_NEXT;
 }
 
-static int wait(struct warp *w, const struct instr *in, uint32_t mask)
+/* ---------------------------------------------------------------- which reductions there are */
+
+#define SET(t) (1ull << T_##t)
+
+/* Types of each operation, in global memory and in another CTA's shared memory. PTX ISA: "cp.reduce.async.bulk", table of
+ * valid combinations. */
+static const struct { uint16_t op; uint64_t global, shared; } reductions[] = {
+    { M_add, SET(U32) | SET(S32) | SET(U64) | SET(F32) | SET(F64) | SET(F16) | SET(BF16), SET(U32) | SET(S32) | SET(U64) },
+    { M_min, SET(U32) | SET(S32) | SET(U64) | SET(S64) | SET(F16) | SET(BF16), SET(U32) | SET(S32) },
+    { M_max, SET(U32) | SET(S32) | SET(U64) | SET(S64) | SET(F16) | SET(BF16), SET(U32) | SET(S32) },
+    { M_inc, SET(U32), SET(U32) }, { M_dec, SET(U32), SET(U32) },
+    { M_op_and, SET(B32) | SET(B64), SET(B32) }, { M_op_or, SET(B32) | SET(B64), SET(B32) },
+    { M_op_xor, SET(B32) | SET(B64), SET(B32) },
+};
+
+static bool reduces(const struct instr *in, bool shared)
 {
-    const struct bulk *s = w->bulk;
-    uint32_t keep = (uint32_t)in->opnd[0].imm;
-    uint64_t until = 0;
-    for (const struct bulk_copy *c = s ? s->flying : NULL; c; c = c->next) {
-        uint64_t end = in->flags & F_READ ? c->read_when : c->when;
-        if (mask >> c->lane & 1 && c->group + keep < s->closed[c->lane] && end >= w->now && end > until)
-            until = end;
-    }
-    return until ? split_sleep(w, s, until + 1, "cp.async.bulk.wait_group %u", keep) : X_NEXT;
+    for (size_t i = 0; i < sizeof reductions / sizeof reductions[0]; i++)
+        if (reductions[i].op == in->mode)
+            return (shared ? reductions[i].shared : reductions[i].global) >> in->type[0] & 1;
+    return false;
 }
 
-exec_fn *pick_BULK_COMMIT(struct instr *in) { (void)in; return commit; }
-exec_fn *pick_BULK_WAIT(struct instr *in) { return in->opnd[0].flags & O_CONST ? wait : NULL; }
+/* Sums of halves keep subnormals, and must say so. */
+static bool noftz_ok(const struct instr *in)
+{
+    bool half = in->type[0] == T_F16 || in->type[0] == T_BF16;
+    return has_mod(in, M_noftz) == (half && in->mode == M_add);
+}
+
+exec_fn *pick_BULK_LOAD(struct instr *in) { (void)in; return load; }
+exec_fn *pick_BULK_MULTICAST(struct instr *in) { (void)in; return load; }
+exec_fn *pick_BULK_SEND(struct instr *in) { (void)in; return send; }
+exec_fn *pick_BULK_STORE(struct instr *in) { (void)in; return store; }
+exec_fn *pick_BULK_STORE_MASKED(struct instr *in) { (void)in; return store; }
+exec_fn *pick_BULK_REDUCE(struct instr *in) { return reduces(in, false) && noftz_ok(in) ? store : NULL; }
+exec_fn *pick_BULK_REDUCE_SEND(struct instr *in) { return reduces(in, true) ? send : NULL; }
+exec_fn *pick_BULK_PREFETCH(struct instr *in) { (void)in; return prefetch; }
