@@ -22,7 +22,7 @@
 enum { WARP = 32 };
 
 struct instr; struct func; struct module; struct symbol;
-struct warp; struct split; struct cta; struct mbarrier; struct warpgroup; struct sm; struct gpu; struct launch;
+struct warp; struct split; struct cta; struct mbarrier; struct warpgroup; struct registers; struct sm; struct gpu; struct launch;
 
 /* ================================================================ diag: what it tells a person */
 
@@ -453,6 +453,7 @@ struct cta {
     struct barrier barrier[16];
     struct mbarrier *mbarriers; /* live ones (unit/mbarrier.c) */
     struct warpgroup *warpgroups;       /* by warp / 4 (unit/wgmma.c); NULL until the first wgmma */
+    struct registers *registers;        /* the pool of setmaxnreg (unit/setmaxnreg.c); NULL until the first */
     uint32_t events;            /* things under way that will call back; the CTA's memory stays until there are none */
     bool over;                  /* all its threads have exited */
     struct cluster *group;      /* what its cluster shares (core/core.h) */

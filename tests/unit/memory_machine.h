@@ -13,8 +13,13 @@
 #include "check.h"
 #include "emu.h"
 
+/* Directives of the kernel, such as ".maxntid 256". */
+#ifndef BOUNDS
+#define BOUNDS ""
+#endif
+
 #define KERNEL                                                                                      \
-    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n{\n"                           \
+    ".visible .entry k(.param .u64 a, .param .u64 b, .param .u32 n)\n" BOUNDS "{\n"                  \
     ".reg .pred %p<9>; .reg .b16 %h<40>; .reg .b32 %r<80>; .reg .b64 %rd<80>; .reg .b128 %q<9>;\n"  \
     ".reg .f32 %f<40>; .reg .f64 %d<9>;\n"                                                          \
     "ld.param.u64 %rd0, [a]; ld.param.u64 %rd1, [b]; ld.param.u32 %r0, [n];\n"                      \

@@ -3,6 +3,7 @@
  * warps wait that long. Also here: CTAs coming and going. */
 #include "core.h"
 #include "../unit/mbarrier.h"
+#include "../unit/setmaxnreg.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,7 @@ void cta_free(struct cta *c)
         cp_async_close(&c->warp[i]), bulk_close(&c->warp[i]);
     mbarriers_close(c);
     wgmma_close(c);
+    registers_close(c);
     free(c->warp);
     free(c);
 }

@@ -5,6 +5,7 @@
  * that exit release who waited for them alone. A waiting split stands behind its instruction; whoever
  * completes the barrier writes the results of .red into the waiters' registers and wakes them. */
 #include "core.h"
+#include "../unit/setmaxnreg.h"
 
 enum { RELEASE = 20 };          /* cycles from the last arrival until waiters go on */
 
@@ -271,4 +272,6 @@ void barrier_exited(struct warp *w, uint32_t lanes)
     g->arrived -= (uint32_t)__builtin_popcount(w->cluster_arrived & lanes);
     w->cluster_arrived &= ~lanes;
     cluster_check(g, w->now);
+    if (!warp_live(w))
+        registers_exited(w);
 }

@@ -2,6 +2,7 @@
  * what every warp waits for, and where. Warps in the same situation share a line. */
 #include "diag.h"
 #include "../unit/mbarrier.h"
+#include "../unit/setmaxnreg.h"
 
 #include <string.h>
 
@@ -115,6 +116,13 @@ static void report_mbarriers(struct report *r, const struct cta *c)
         report(r, "      %s\n", text);
 }
 
+static void report_registers(struct report *r, const struct cta *c)
+{
+    char text[1200];
+    if (registers_describe(c, text, sizeof text))
+        report(r, "      %s\n", text);
+}
+
 static void report_cta(struct report *r, const struct cta *c)
 {
     report(r, "   CTA (%u,%u,%u)", c->id[0], c->id[1], c->id[2]);
@@ -124,6 +132,7 @@ static void report_cta(struct report *r, const struct cta *c)
     report_barriers(r, c);
     report_cluster(r, c);
     report_mbarriers(r, c);
+    report_registers(r, c);
     report_warps(r, c);
 }
 

@@ -311,18 +311,45 @@ static void on_rename(void *ctx, uint32_t *row, uint8_t access)
     *row = *row & ROW_CONST ? r->row_of_con[*row & ~ROW_CONST] : r->p->vreg[*row].row;
 }
 
+static uint32_t max_threads(const struct func *f)
+{
+    const uint32_t *dim = f->reqntid[0] ? f->reqntid : f->maxntid;
+    uint64_t threads = dim[0] ? (uint64_t)dim[0] * dim[1] * dim[2] : 0;
+    return threads <= 1024 ? (uint32_t)threads : 0;
+}
+
+/* Registers per thread with which so many CTAs of so many threads fit on an SM, their warps spread over 4 sub-cores. */
+static uint32_t register_limit(uint32_t threads, uint32_t ctas)
+{
+    uint32_t per_subcore = ((threads + 31) / 32 * ctas + 3) / 4, fit = 16384 / (32 * per_subcore) & ~7u;
+    return fit < 255 ? fit : 255;
+}
+
+/* With setmaxnreg ptxas takes at entry what the bounds allow, up to the largest count that an .inc asks for, if any (as
+ * tried with ptxas 13.0). 0: there is no setmaxnreg, or it has no effect. */
+static uint32_t registers_at_entry(const struct func *f)
+{
+    uint32_t most = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < f->ninstr; i++) {
+        const struct instr *in = &f->code[i];
+        any |= in->op == OP_SETMAXNREG_INC || in->op == OP_SETMAXNREG_DEC;
+        if (in->op == OP_SETMAXNREG_INC && in->opnd[0].imm > most)
+            most = (uint32_t)in->opnd[0].imm;
+    }
+    bool bounded = f->maxnreg || (max_threads(f) && f->minnctapersm);
+    return !any || !bounded ? 0 : most ? most : 255;
+}
+
 /* An estimate, as ptxas would keep to the launch bounds: used where no cubin says. */
 static uint32_t register_estimate(const struct func *f)
 {
-    uint32_t n = (f->regs + 10 + 7) & ~7u, limit = 255;
-    const uint32_t *dim = f->reqntid[0] ? f->reqntid : f->maxntid;
-    uint64_t threads = dim[0] ? (uint64_t)dim[0] * dim[1] * dim[2] : 0;
-    if (threads && threads <= 1024) {
-        uint64_t fit = 65536 / (threads * (f->minnctapersm ? f->minnctapersm : 1)) & ~7ull;
-        limit = fit < limit ? (uint32_t)fit : limit;
-    }
+    uint32_t n = (f->regs + 10 + 7) & ~7u, limit = 255, threads = max_threads(f), entry = registers_at_entry(f);
+    if (threads)
+        limit = register_limit(threads, f->minnctapersm ? f->minnctapersm : 1);
     if (f->maxnreg && f->maxnreg < limit)
         limit = f->maxnreg;
+    n = entry ? entry : n;
     return n < limit ? n : limit < 16 ? 16 : limit;
 }
 
