@@ -81,6 +81,16 @@ PTX_FN void cp_async_bulk_tensor_2d_shared_global_multicast(void *dst_mem, const
                  : "memory");
 }
 
+/* The same for a pair of CTAs that multiply together (tcgen05, cta_group 2): the bytes go to mbar in this CTA or in
+ * its peer; mbar from mapa_shared_cluster. One thread. ISA: "cp.async.bulk.tensor", .cta_group. sm_100a. */
+PTX_FN void cp_async_bulk_tensor_2d_shared_global_cta_group_2(void *dst_mem, const CUtensorMap *tensor_map, int c0,
+                                                              int c1, uint32_t mbar)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 [%0], "
+                 "[%1, {%2, %3}], [%4];"
+                 :: "r"(shared_address(dst_mem)), "l"(tensor_map), "r"(c0), "r"(c1), "r"(mbar) : "memory");
+}
+
 /* ------------------------------------------------------------------ 3 stores and reductions */
 
 /* Starts to store a box; what lies beyond the high edges is left out, and negative coordinates are an error. One
