@@ -25,6 +25,7 @@ target_b5 := 90
 target_b7 := 90
 target_c1 := 90a
 
+target_side/a0_reduce := 90
 target_side/a1_persistent := 75
 
 from_a1 := a0
@@ -34,6 +35,7 @@ from_b5 := b2
 from_b7 := b5
 from_c1 := b5
 
+from_side/a0_reduce := a0
 from_side/a1_persistent := a1
 
 main_rungs := $(patsubst %/kernel.cu,%,$(wildcard [a-d][0-9]_*/kernel.cu))

@@ -164,7 +164,7 @@ def rung_cases():
         result += [rung_case('inputs%d' % seed, rung, rung.words(shapes[3]) + ['--seed', str(seed)]) for seed in INPUTS]
         result += schedule_cases(rung, shapes)
         result += device_cases(rung, rung.words(shapes[1]))
-        result.append(Case('rungs/%s/same_seed_same_run' % rung.name, same_run(rung, rung.words(shapes[1])),
+        result.append(Case('rungs/%s/same_seed_same_run' % rung.name, same_run(rung, rung.words(shapes[4])),
                            needs=[rung.path]))
     return result
 

@@ -120,6 +120,26 @@ static inline int8_t *integers_b(int n, int k, uint64_t seed)
     return b;
 }
 
+enum { SUM_MAX = 1 << 24 };         /* fp32 holds all integers up to here */
+
+/* Numbers to be summed up in fp32: integers from 1 up, none of which can be lost without a trace, that sum to at
+ * most 2^24. Of more than 2^24 numbers most have to be zero. */
+static inline float *floats_to_sum(size_t count, uint64_t seed)
+{
+    float *x = allocate(count * sizeof *x);
+    const uint64_t most = count < SUM_MAX / 1000 ? 1000 : count <= SUM_MAX ? SUM_MAX / count : 1;
+    const uint64_t keep = count <= SUM_MAX ? UINT32_MAX : (uint64_t)UINT32_MAX * (SUM_MAX / 2) / count;
+    size_t budget = SUM_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t bits = random_bits(seed, i);
+        size_t value = (uint32_t)bits <= keep ? 1 + (bits >> 32) % most : 0;
+        value = value < budget ? value : budget;
+        budget -= value;
+        x[i] = (float)value;
+    }
+    return x;
+}
+
 static inline void halves_from_integers(half *out, const int8_t *in, size_t count)
 {
     half table[256];
@@ -383,7 +403,7 @@ static inline struct verdict check_vector(const float *got, const float *want, s
             wrong++;
             first = i;
         }
-    snprintf(v.method, sizeof v.method, "each of the %zu elements", count);
+    snprintf(v.method, sizeof v.method, count > 1 ? "each of the %zu elements" : "the one element", count);
     if (wrong) {
         v.pass = false;
         snprintf(v.reason, sizeof v.reason, "element %zu is %g, not %g; %zu of %zu elements are wrong", first,

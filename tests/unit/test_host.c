@@ -214,6 +214,24 @@ static void sums_stay_exact(void)
     }
 }
 
+static void a_sum_stays_exact(void)
+{
+    static const size_t counts[] = { 1, 3, 16777, 16778, 1000003, SUM_MAX, SUM_MAX + 1, 40000000 };
+    for (int i = 0; i < 8; i++) {
+        float *x = floats_to_sum(counts[i], 3);
+        double sum = 0;
+        size_t zeros = 0;
+        for (size_t j = 0; j < counts[i]; j++) {
+            CHECK(x[j] >= 0 && x[j] == (float)(int)x[j]);
+            sum += x[j];
+            zeros += x[j] == 0;
+        }
+        CHECK(sum <= SUM_MAX);
+        CHECK(counts[i] > SUM_MAX ? sum > SUM_MAX / 3 : zeros == 0);
+        free(x);
+    }
+}
+
 static void halves_round_to_nearest_even(void)
 {
     static const struct { float value; half bits; } known[] = {
@@ -354,6 +372,7 @@ TESTS({ right_answers_pass, "right answers pass, both ways of checking" },
       { a_wrong_vector_is_rejected, "a vector with a NaN or a last-bit error is rejected" },
       { stores_outside_the_output_are_found, "a store just outside the output is found" },
       { sums_stay_exact, "inputs keep every sum within 2048, at any k" },
+      { a_sum_stays_exact, "numbers to be summed are whole, and so is every sum of them" },
       { halves_round_to_nearest_even, "fp16 conversion is right at every edge" },
       { normals_have_mean_0_and_variance_1, "normal inputs are normal" },
       { options_are_read, "options are read" },
