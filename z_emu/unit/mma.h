@@ -53,13 +53,28 @@ struct mma_block {
     const struct mma_how *how;
     const int32_t *xscale, *yscale; /* exponents to add to every product of a row, of a lane; NULL: none */
     const uint8_t (*absent)[LANES]; /* not 0: this element of y is not there (sparse); NULL: all are */
+    const struct mma_range *xrange; /* of x, when it is known already */
 };
 int32_t mma_add_s32(int32_t c, int64_t sum, bool saturate);
 void mma_block(const struct mma_block *b);
-/* d = c + x * y in f32, for inputs that make that exact. Four rows of k, k rows of lanes. */
-void mma_four_rows(const float *x, const float (*y)[LANES], int k, const float (*c)[LANES], float (*d)[LANES]);
 
 float mma_nearest_half(double v);
+/* LANES sums, rounded. */
+void mma_finish(const double *total, enum mma_round round, float *d);
+
+/* ---- where nothing is cut off (mma_lossless.c) */
+/* Of the magnitudes of some numbers, as bits of f32: the largest, the least that is not zero, all their fraction bits. */
+struct mma_range { int32_t max; uint32_t min; int32_t ones; };
+struct mma_range mma_range_of(const float *v, int n);
+float mma_largest(const struct mma_range *r);
+int mma_top_exponent(const struct mma_range *r);        /* 0 when all are zero */
+int mma_low_exponent(const struct mma_range *r);
+/* The unit that makes plain f32 arithmetic right to the bit for these factors, at least 2^low; 0: there is none. */
+float mma_lossless_unit(const struct mma_block *b, const struct mma_range *x, const struct mma_range *y, int low);
+/* Rows `row` to row + 3 with that unit. False, and nothing is done, when their C does not allow it. */
+bool mma_lossless_rows(const struct mma_block *b, int row, float unit);
+/* d = c + x * y in f32, for inputs that make that exact. Four rows of k, k rows of lanes. */
+void mma_four_rows(const float *x, const float (*y)[LANES], int k, const float (*c)[LANES], float (*d)[LANES]);
 
 /* One output's terms, significand * 2^(exponent - point), added up as `how` says (step aside). */
 struct mma_terms { int n; int64_t significand[MMA_K + 1]; int exponent[MMA_K + 1], point[MMA_K + 1]; };

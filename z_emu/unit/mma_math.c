@@ -10,8 +10,8 @@
  *   4. NaN, infinity times zero and opposite infinities give the one NaN, 0x7fffffff.
  *
  * Three ways to the same bits: `dot` says it in integers, one output at a time, for every input. `aligned_row`
- * says it in vectors, for inputs with sane exponents. `mma_four_rows` only multiplies and adds, where it can be
- * shown that nothing is ever cut off (integers, mostly). mma_block picks.
+ * says it in vectors, for inputs with sane exponents. mma_lossless.c only multiplies and adds, where it can be shown
+ * that nothing is ever cut off (integers, mostly). mma_block picks.
  */
 #include "mma.h"
 
@@ -231,7 +231,7 @@ static inline float cut_off(double v, int64_t mask)
     return (float)v;
 }
 
-static void finish(const double *total, enum mma_round round, float *d)
+void mma_finish(const double *total, enum mma_round round, float *d)
 {
     int64_t mask = -(1ll << (round == MMA_TO_F32 ? 52 - 23 : 52 - 13));
     if (round == MMA_TO_F16)
@@ -305,159 +305,56 @@ static void aligned_row(const struct mma_block *b, int row, const int32_t (*ye)[
         total[l] *= (double)a.back[l];
         bad |= a.bad[l];
     }
-    finish(total, b->how->round, d);
+    mma_finish(total, b->how->round, d);
     for (int l = 0; bad && l < LANES; l++)
         if (a.bad[l])
             d[l] = dot(b, row, l, c[l]);
 }
 
-/* ---- where nothing is cut off */
-
-/* Of the magnitudes of some numbers: the largest and the least that is not zero, and all their fraction bits. */
-struct range { int32_t max; uint32_t min; int32_t ones; };
-
-static struct range range_of(const float *v, int n)
-{
-    struct range r = { 0, UINT32_MAX, 0 };
-    for (int i = 0; i < n; i++) {
-        int32_t bits = bits_of(v[i]) & 0x7fffffff;
-        uint32_t less = (uint32_t)bits - 1;         /* zero becomes the largest of all */
-        r.max = r.max > bits ? r.max : bits;
-        r.min = r.min < less ? r.min : less;
-        r.ones |= bits;
-    }
-    r.min += 1;
-    return r;
-}
-
-static int top_exponent(const struct range *r) { return r->max ? (r->max >> 23) - 127 : 0; }
-static int low_exponent(const struct range *r) { return r->max ? (int)(r->min >> 23) - 127 : 0; }
-
-/* Every number is a multiple of 2^(top_exponent - span). */
-static int span_of(const struct range *r)
-{
-    int32_t ones = r->ones & 0x7fffff;
-    return top_exponent(r) - low_exponent(r) + (ones ? 23 - __builtin_ctz((unsigned)ones) : 0);
-}
-
-/* Whether aligned_row may be used at all. */
-static bool is_sane(const struct mma_block *b, const struct range *x, const struct range *y)
-{
-    return float_of(x->max) < b->xf->limit && float_of(y->max) < b->yf->limit &&
-           low_exponent(x) > -126 && low_exponent(y) > -126 &&
-           low_exponent(x) + low_exponent(y) >= LOW && top_exponent(x) + top_exponent(y) <= HIGH;
-}
-
-/* The unit 2^u that makes plain f32 arithmetic exact, or 0.
- *
- * Let x be multiples of 2^(X-sx) below 2^(X+1), y the same with Y and sy, u = X+Y-sx-sy. A product is a multiple
- * of 2^u below 2^(u+sx+sy+2), the sum of k of them is below 2^(u+23) if sx+sy+2+log2(k) <= 23. If C too is a
- * multiple of 2^u below 2^(u+23) (rows_are_exact), every partial sum in any order is a multiple of 2^u of at most
- * 24 bits: f32 holds it. Nor does alignment cut anything off: the largest exponent E is at most the larger of X+Y
- * and C's (a zero's -126 plus X is not larger, as Y > -126), so that E-F <= u if sx+sy <= F and C < 2^(u+F+1). */
-static float exact_unit(const struct mma_block *b, const struct range *x, const struct range *y)
-{
-    int span = span_of(x) + span_of(y), products = 32 - __builtin_clz((unsigned)b->k - 1);
-    int X = top_exponent(x), Y = top_exponent(y), u = X + Y - span;
-    bool sums_fit = span + 2 + products <= 23 && span <= b->how->fraction;
-    return sums_fit && u >= LOW ? power(u) : 0;
-}
-
-/* C of four rows: multiples of the unit, below 2^bits of it. (One so small that it underflows here passes too: next to
- * any product f32 drops it, as alignment would.) */
-static bool rows_are_exact(const float *restrict c, float per_unit, int bits)
-{
-    int32_t limit = bits_of(power(bits)), odd = 0;
-    for (int i = 0; i < 4 * LANES; i++) {
-        float units = c[i] * per_unit;
-        int32_t size = bits_of(units) & 0x7fffffff;     /* NaN's is the largest */
-        int32_t inside = size & ((size - limit) >> 31);         /* 0 when it is too large */
-        odd |= bits_of((float)(int32_t)float_of(inside)) ^ size;
-    }
-    return !odd;
-}
-
-/* STEP products of one row, added to each lane. */
-static inline void add_exact(float *restrict sum, const float *restrict x, const float (*restrict y)[LANES])
-{
-    for (int l = 0; l < LANES; l++) {
-        float s = sum[l];
-        for (int i = 0; i < STEP; i++)
-            s += x[i] * y[i][l];
-        sum[l] = s;
-    }
-}
-
-void mma_four_rows(const float *x, const float (*y)[LANES], int k, const float (*c)[LANES], float (*d)[LANES])
-{
-    float sum[4][LANES];
-    for (int r = 0; r < 4; r++)
-        for (int l = 0; l < LANES; l++)
-            sum[r][l] = c[r][l] + 0.0f;         /* -0 + 0 is +0 */
-    for (int i = 0; i < k; i += STEP)
-        for (int r = 0; r < 4; r++)
-            add_exact(sum[r], x + r * k + i, y + i);
-    memcpy(d, sum, sizeof sum);
-}
-
 /* ---- which of the three */
 
-/* Rows `row` to row + 3, C and D in order. */
-struct four { float c[4][LANES], d[4][LANES]; };
-
-static void load_rows(const struct mma_block *b, int row, int n, struct four *f)
+static void dot_row(const struct mma_block *b, int row, const float *c, float *d)
 {
-    memset(f->c, 0, sizeof f->c);
-    for (int r = 0; b->c && r < n; r++)
-        memcpy(f->c[r], b->c + (size_t)(row + r) * b->stride, sizeof f->c[r]);
+    for (int l = 0; l < LANES; l++)
+        d[l] = dot(b, row, l, c[l]);
 }
 
-static void store_rows(const struct mma_block *b, int row, int n, const struct four *f)
+/* Finite, and no product's exponent beyond what aligned_row can take. */
+static bool is_sane(const struct mma_block *b, const struct mma_range *x, const struct mma_range *y)
 {
-    for (int r = 0; r < n; r++)
-        memcpy(b->d + (size_t)(row + r) * b->stride, f->d[r], sizeof f->d[r]);
+    return mma_largest(x) < b->xf->limit && mma_largest(y) < b->yf->limit &&
+           mma_low_exponent(x) > -126 && mma_low_exponent(y) > -126 &&
+           mma_low_exponent(x) + mma_low_exponent(y) >= LOW && mma_top_exponent(x) + mma_top_exponent(y) <= HIGH;
 }
 
-static void round_rows(struct four *f, int n, enum mma_round round)
+/* The rows from `row` on that nothing else could take. */
+static void any_rows(const struct mma_block *b, int row, int n, const int32_t (*ye)[LANES])
 {
-    for (int r = 0; r < n && round != MMA_TO_F32; r++) {
-        double total[LANES];
-        for (int l = 0; l < LANES; l++)
-            total[l] = f->d[r][l];
-        finish(total, round, f->d[r]);
+    for (int r = row; r < row + n; r++) {
+        float c[LANES] = { 0 };
+        if (b->c)
+            memcpy(c, b->c + (size_t)r * b->stride, sizeof c);
+        if (ye)
+            aligned_row(b, r, ye, c, b->d + (size_t)r * b->stride);
+        else
+            dot_row(b, r, c, b->d + (size_t)r * b->stride);
     }
-}
-
-static void dot_rows(const struct mma_block *b, int row, int n, struct four *f)
-{
-    for (int r = 0; r < n; r++)
-        for (int l = 0; l < LANES; l++)
-            f->d[r][l] = dot(b, row + r, l, f->c[r][l]);
 }
 
 void mma_block(const struct mma_block *b)
 {
-    struct range x = range_of(b->x, b->rows * b->k), y = range_of(b->y[0], b->k * LANES);
-    bool sane = is_sane(b, &x, &y), scaled = b->xscale || b->yscale, have_ye = false;
-    float unit = sane && !scaled ? exact_unit(b, &x, &y) : 0;
-    int bits = b->how->fraction < 22 ? b->how->fraction + 1 : 23;
+    struct mma_range x = b->xrange ? *b->xrange : mma_range_of(b->x, b->rows * b->k);
+    struct mma_range y = mma_range_of(b->y[0], b->k * LANES);
+    bool sane = is_sane(b, &x, &y), have_ye = false;
+    float unit = sane && !b->xscale && !b->yscale ? mma_lossless_unit(b, &x, &y, LOW) : 0;
     int32_t ye[MMA_K][LANES];
-    struct four f;
     for (int row = 0; row < b->rows; row += 4) {
         int n = b->rows - row < 4 ? b->rows - row : 4;
-        load_rows(b, row, n, &f);
-        if (!sane) {
-            dot_rows(b, row, n, &f);
-        } else if (unit && n == 4 && rows_are_exact(f.c[0], 1 / unit, bits)) {
-            mma_four_rows(b->x + row * b->k, b->y, b->k, f.c, f.d);
-            round_rows(&f, n, b->how->round);
-        } else {
-            if (!have_ye)
-                lane_exponents(b, ye);
-            have_ye = true;
-            for (int r = 0; r < n; r++)
-                aligned_row(b, row + r, ye, f.c[r], f.d[r]);
-        }
-        store_rows(b, row, n, &f);
+        if (unit && n == 4 && mma_lossless_rows(b, row, unit))
+            continue;
+        if (sane && !have_ye)
+            lane_exponents(b, ye);
+        have_ye = sane;
+        any_rows(b, row, n, sane ? ye : NULL);
     }
 }

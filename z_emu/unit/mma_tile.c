@@ -1,12 +1,13 @@
 /* mma_tile.c: tiles of any size, for the units that multiply out of shared and tensor memory.
  *
- * A tile is cut into blocks of LANES columns and ROWS rows; a block's B is turned so that columns lie side by side.
+ * A tile is cut into blocks of LANES columns and ROWS rows; a block's B is turned so that columns lie side by side. Turning
+ * costs more than unpacking, so a tile with many rows and few columns is faster than the other way round.
  */
 #include "mma.h"
 
 #include <string.h>
 
-enum { ROWS = 64, STEP_MAX = 64 };
+enum { ROWS = 256, STEP_MAX = 64 };
 
 /* A row of k elements starts at a + row * bytes. */
 struct operand_rows { const uint8_t *at; enum type type; int k; size_t bytes; };
@@ -50,49 +51,56 @@ static void copy_lanes(float *to, size_t to_stride, const float *from, size_t fr
         memcpy(to + (size_t)r * to_stride, from + (size_t)r * from_stride, (size_t)lanes * sizeof *to);
 }
 
-/* Rows m0… of one block of `lanes` columns; c and d point at its corner. */
-static void block_rows(const struct operand_rows *a, int m0, int rows, int k0, struct mma_block *block, int lanes,
-                       const float *c, float *d, size_t stride)
+/* A block with fewer than LANES columns takes the way through one that has them all; c and d point at its corner. */
+static void narrow_block(struct mma_block *block, int lanes, const float *c, float *d, size_t stride)
 {
-    float x[ROWS * STEP_MAX], narrow[ROWS * LANES];
-    unpack_rows(a, m0, rows, k0, block->how->step, x);
-    block->x = x;
-    block->rows = rows;
-    if (lanes == LANES) {
-        block->c = c;
-        block->d = d;
-        block->stride = stride;
-        mma_block(block);
-        return;
-    }
-    memset(narrow, 0, sizeof narrow);
+    float narrow[ROWS * LANES];
+    memset(narrow, 0, (size_t)block->rows * LANES * sizeof *narrow);
     if (c)
-        copy_lanes(narrow, LANES, c, stride, rows, lanes);
+        copy_lanes(narrow, LANES, c, stride, block->rows, lanes);
     block->c = block->d = narrow;
     block->stride = LANES;
     mma_block(block);
-    copy_lanes(d, stride, narrow, LANES, rows, lanes);
+    copy_lanes(d, stride, narrow, LANES, block->rows, lanes);
+}
+
+/* One step of k for block->rows rows, all columns. */
+static void step_rows(const struct mma_block *rows, const struct operand_rows *b, int n, int k0, const float *c, float *d, size_t stride)
+{
+    float y[STEP_MAX][LANES];
+    struct mma_block block = *rows;
+    block.y = y;
+    for (int n0 = 0; n0 < n; n0 += LANES) {
+        int lanes = n - n0 < LANES ? n - n0 : LANES;
+        unpack_lanes(b, n0, lanes, k0, block.how->step, y);
+        if (lanes < LANES) {
+            narrow_block(&block, lanes, c ? c + n0 : NULL, d + n0, stride);
+            continue;
+        }
+        block.c = c ? c + n0 : NULL;
+        block.d = d + n0;
+        block.stride = stride;
+        mma_block(&block);
+    }
 }
 
 void mma_tile_f32(const void *a, enum type atype, const void *b, enum type btype, const float *c, float *d,
                   size_t stride, int m, int n, int k, const struct mma_how *how)
 {
     struct operand_rows arows = rows_of(a, atype, k), brows = rows_of(b, btype, k);
-    float y[STEP_MAX][LANES];
-    struct mma_block block = { .k = padded(how->step), .y = y, .how = how,
+    float x[ROWS * STEP_MAX];
+    struct mma_range range;
+    struct mma_block block = { .k = padded(how->step), .x = x, .xrange = &range, .how = how,
                                .xf = mma_number(atype), .yf = mma_number(btype) };
-    for (int n0 = 0; n0 < n; n0 += LANES) {
-        int lanes = n - n0 < LANES ? n - n0 : LANES;
+    for (int m0 = 0; m0 < m; m0 += ROWS)
         for (int k0 = 0; k0 < k; k0 += how->step) {
-            unpack_lanes(&brows, n0, lanes, k0, how->step, y);
             const float *from = k0 ? d : c;
-            for (int m0 = 0; m0 < m; m0 += ROWS) {
-                size_t corner = (size_t)m0 * stride + (size_t)n0;
-                block_rows(&arows, m0, m - m0 < ROWS ? m - m0 : ROWS, k0, &block, lanes, from ? from + corner : NULL,
-                           d + corner, stride);
-            }
+            size_t corner = (size_t)m0 * stride;
+            block.rows = m - m0 < ROWS ? m - m0 : ROWS;
+            unpack_rows(&arows, m0, block.rows, k0, how->step, x);
+            range = mma_range_of(x, block.rows * block.k);
+            step_rows(&block, &brows, n, k0, from ? from + corner : NULL, d + corner, stride);
         }
-    }
 }
 
 int32_t mma_add_s32(int32_t c, int64_t sum, bool saturate)
