@@ -189,16 +189,17 @@ def device_cases(rung, words):
 
 
 def same_run(rung, words):
-    """With one host thread a seed gives the same run to the modelled cycle; another seed gives another."""
+    """With one host thread a seed gives the same run to the modelled cycle; some other seed gives another."""
     def cycles(seed):
         done = subprocess.run(['./%s/run' % rung.path] + words, capture_output=True, text=True, timeout=60,
                               env={**os.environ, 'EMU_JOBS': '1', 'EMU_SEED': seed, 'EMU_STATS': '1'})
         return re.findall(r'(\d+) modelled cycles', done.stdout + done.stderr)
 
     def check():
-        first, again, other = cycles('7'), cycles('7'), cycles('8')
+        first, again = cycles('7'), cycles('7')
         complaints = [] if first and first == again else ['seed 7 took %s and then %s cycles' % (first, again)]
-        return complaints if first != other else complaints + ['seeds 7 and 8 took the same %s cycles' % first]
+        others = [cycles(seed) for seed in '89']
+        return complaints if any(first != o for o in others) else complaints + ['seeds 7, 8, 9 took the same %s cycles' % first]
     return check
 
 
