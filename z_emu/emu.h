@@ -454,6 +454,7 @@ struct cta {
     struct mbarrier *mbarriers; /* live ones (unit/mbarrier.c) */
     struct warpgroup *warpgroups;       /* by warp / 4 (unit/wgmma.c); NULL until the first wgmma */
     struct registers *registers;        /* the pool of setmaxnreg (unit/setmaxnreg.c); NULL until the first */
+    struct tcgen05 *tcgen05;    /* unit/tcgen05.c; NULL until the first tcgen05 instruction */
     uint32_t events;            /* things under way that will call back; the CTA's memory stays until there are none */
     bool over;                  /* all its threads have exited */
     struct cluster *group;      /* what its cluster shares (core/core.h) */
@@ -536,6 +537,12 @@ void cp_async_close(struct warp *w);        /* when the CTA's memory goes */
 
 void wgmma_close(struct cta *c);             /* when the CTA's memory goes */
 void bulk_close(struct warp *w);             /* the same for its bulk stores */
+void tcgen05_close(struct cta *c);           /* the same for what tcgen05 has begun */
+
+/* Tensor memory (unit/tmem.c): a CTA exits; the SM goes; the nth allocation on an SM as text for the hang ledger. */
+void tmem_exit(struct cta *c);
+void tmem_close(struct sm *sm);
+bool tmem_describe(const struct sm *sm, uint32_t nth, char *text, size_t len);
 
 /* ---- numerics shared by mma, wgmma and tcgen05 (unit/mma_math.c, unit/mma_tile.c) */
 

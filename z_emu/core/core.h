@@ -71,7 +71,8 @@ struct sm {
     bool vacated;               /* a CTA left: there may be room for the next */
     struct event_queue events;
     uint64_t copy_free;         /* cycle at which the path from L2 is free for the next copy (clock.c) */
-    uint64_t tensor_free;       /* the same for the tensor cores and the next wgmma (unit/wgmma.c) */
+    uint64_t tensor_free;       /* the same for the tensor cores and the next wgmma, tcgen05.mma (unit/) */
+    struct tmem *tmem;          /* tensor memory (unit/tmem.c); NULL until it is first asked for */
     struct frame *spare_frame;
     struct split *spare_split;
     struct join *spare_join;

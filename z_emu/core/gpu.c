@@ -374,6 +374,7 @@ static void sm_close(struct sm *sm)
         free(j);
     }
     free(sm->events.heap);
+    tmem_close(sm);
 }
 
 void gpu_close(struct gpu *g)

@@ -131,6 +131,7 @@ void cta_exit(struct cta *c)
 {
     struct sm *sm = c->sm;
     c->over = true;
+    tmem_exit(c);
     for (uint32_t i = 0; i < c->nwarp; i++) {
         struct warp *w = &c->warp[i];
         sm->warp[w->slot] = NULL;
@@ -159,6 +160,7 @@ void cta_free(struct cta *c)
     mbarriers_close(c);
     wgmma_close(c);
     registers_close(c);
+    tcgen05_close(c);
     free(c->warp);
     free(c);
 }

@@ -123,6 +123,13 @@ static void report_registers(struct report *r, const struct cta *c)
         report(r, "      %s\n", text);
 }
 
+static void report_tmem(struct report *r, const struct cta *c)
+{
+    char text[300];
+    for (uint32_t nth = 0; tmem_describe(c->sm, nth, text, sizeof text); nth++)
+        report(r, "      %s\n", text);
+}
+
 static void report_cta(struct report *r, const struct cta *c)
 {
     report(r, "   CTA (%u,%u,%u)", c->id[0], c->id[1], c->id[2]);
@@ -133,6 +140,7 @@ static void report_cta(struct report *r, const struct cta *c)
     report_cluster(r, c);
     report_mbarriers(r, c);
     report_registers(r, c);
+    report_tmem(r, c);
     report_warps(r, c);
 }
 

@@ -9,8 +9,20 @@ static uint32_t field(uint64_t bits, int at) { return (uint32_t)(bits >> at & 0x
 struct smem_desc smem_desc_wgmma(uint64_t bits)
 {
     static const uint8_t span[4] = { 0, 128, 64, 32 };
+    const uint64_t used = 0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 | 7ull << 49 | 3ull << 62;
     return (struct smem_desc){ .start = field(bits, 0), .lbo = field(bits, 16), .sbo = field(bits, 32),
-                               .span = span[bits >> 62], .base_offset = (uint32_t)(bits >> 49 & 7) };
+                               .span = span[bits >> 62], .base_offset = (uint32_t)(bits >> 49 & 7), .wrong_bits = bits & ~used };
+}
+
+struct smem_desc smem_desc_tcgen05(uint64_t bits)
+{
+    static const uint8_t span[8] = { 0, 128, 128, 0, 64, 0, 32, 0 };
+    const uint64_t used = 0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 | 7ull << 49 | 7ull << 61, one = 1ull << 46;
+    uint32_t mode = (uint32_t)(bits >> 61);
+    bool invalid = mode == 3 || mode == 5 || mode == 7;
+    return (struct smem_desc){ .start = field(bits, 0), .lbo = field(bits, 16), .sbo = field(bits, 32), .span = span[mode],
+                               .base_offset = (uint32_t)(bits >> 49 & 7), .units_of_32 = mode == 1,
+                               .wrong_bits = ((bits & ~used) ^ one) | (invalid ? bits & 7ull << 61 : 0) };
 }
 
 /* Chunks along the tile's contiguous direction, and rows of them across. */
@@ -19,10 +31,9 @@ static uint32_t across_rows(const struct smem_tile *t) { return t->mn_major ? t-
 
 const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const struct smem_tile *t, char *buf, size_t len)
 {
-    const uint64_t used = 0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 | 7ull << 49 | 3ull << 62;
-    uint32_t period = 8 * d->span, bytes = along_bytes(t), at = d->span ? d->start % d->span : 0;
-    if (bits & ~used)
-        snprintf(buf, len, "bits 0x%llx of it must be zero", (unsigned long long)(bits & ~used));
+    uint32_t period = (d->units_of_32 ? 4 : 8) * d->span, bytes = along_bytes(t), at = d->span ? d->start % d->span : 0;
+    if (d->wrong_bits)
+        snprintf(buf, len, "bits 0x%llx of it must be %s", (unsigned long long)d->wrong_bits, bits & d->wrong_bits ? "zero" : "set");
     else if (d->base_offset && !d->span)
         snprintf(buf, len, "base offset %u, but no swizzle whose pattern it could move", d->base_offset);
     else if (d->span && !d->base_offset && d->start % period / d->span)

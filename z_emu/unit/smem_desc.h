@@ -2,10 +2,12 @@
  *
  * A descriptor names a tile by its start and two strides. The canonical layouts are made of core matrices (8 rows of
  * 16 bytes), or of 8 rows as wide as the swizzle's span; the swizzle XORs bits of the absolute shared address.
- * wgmma's descriptor is decoded here; tcgen05's has other bits and the same layouts. Pure functions throughout.
+ * wgmma's and tcgen05's descriptors have other bits and the same layouts, but for one that tcgen05 alone has: 128 bytes
+ * swizzled in units of 32. Pure functions throughout.
  * The base offset says by how many rows of 128 bytes the swizzle's pattern begins behind its period. A tile that starts
  * off the period and names no base offset is refused: on a chip it reads with another pattern than it was written with.
- * PTX ISA: "Asynchronous Warpgroup Level Matrix Shared Memory Layout", "Matrix Descriptor Format". */
+ * PTX ISA: "Asynchronous Warpgroup Level Matrix Shared Memory Layout", "Matrix Descriptor Format", "Matrix Descriptors",
+ * "Canonical Layouts". */
 #ifndef Z_EMU_SMEM_DESC_H
 #define Z_EMU_SMEM_DESC_H
 
@@ -18,6 +20,8 @@ struct smem_desc {
     uint32_t lbo, sbo;          /* leading and stride dimension byte offset */
     uint32_t span;              /* of the swizzle: 128, 64, 32 bytes; 0: none */
     uint32_t base_offset;
+    bool units_of_32;           /* tcgen05's 128-byte swizzle with 32-byte atomicity */
+    uint64_t wrong_bits;        /* those that do not have the value which they must have */
 };
 
 /* A tile of `rows` (rows of A, columns of B) by `k`, of elements of whole bytes; smaller ones count as bytes along k.
@@ -27,6 +31,7 @@ struct smem_tile { uint32_t rows, k, bytes; bool mn_major; };
 enum { SMEM_CHUNK = 16 };       /* bytes that stay together in every layout */
 
 struct smem_desc smem_desc_wgmma(uint64_t bits);
+struct smem_desc smem_desc_tcgen05(uint64_t bits);
 /* What is wrong with a descriptor for this tile, by itself, as a sentence in buf; NULL: nothing. `bits` as given. */
 const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const struct smem_tile *t, char *buf, size_t len);
 
@@ -36,8 +41,11 @@ static inline uint32_t smem_chunk(const struct smem_desc *d, bool mn_major, uint
     uint32_t wide = d->span ? d->span : SMEM_CHUNK;
     uint32_t next8 = d->span || !mn_major ? d->sbo : d->lbo;    /* without a swizzle the two swap roles in MN-major */
     uint32_t next_wide = d->span || !mn_major ? d->lbo : d->sbo;
-    uint32_t a = d->start + across / 8 * next8 + across % 8 * wide + along / wide * next_wide + along % wide;
+    uint32_t high = d->units_of_32 ? 4 : 8;         /* rows to a group */
+    uint32_t a = d->start + across / high * next8 + across % high * wide + along / wide * next_wide + along % wide;
     uint32_t line = (a >> 7) - d->base_offset;      /* of 128 bytes, in the pattern */
+    if (d->units_of_32)
+        return a ^ (line << 5 & 0x60);
     return a ^ (line << 4 & (d->span ? (d->span - 1) & 0x70 : 0));
 }
 

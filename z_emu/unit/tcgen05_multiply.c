@@ -1,0 +1,234 @@
+/* tcgen05_multiply.c: one tcgen05.mma: A and B out of shared and tensor memory, the product, D in tensor memory.
+ *
+ * Modelled, to the bit of what was measured on chips (mma_math.c): 25 bits below the largest term for all floating-point
+ * kinds. Each CTA of a pair has its half of the rows of A and D, and half of the columns of B, which both need whole.
+ * PTX ISA: "Data Path Layout Organization", "Packing formats of elements in Tensor and Shared memory". */
+#include "tcgen05_mma.h"
+#include "mma.h"
+#include "../core/memory.h"
+
+#include <string.h>
+
+enum { FRACTION = 25 };
+
+/* ---------------------------------------------------------------- A and B */
+
+static bool unwritten(const struct tc_mma *m, const char *what, const char *where, uint32_t at)
+{
+    fault(m->op.user.w, m->op.user.in, m->op.user.lane, FAULT_UNINITIALIZED, "%s has %s 0x%x, which nothing has written", what, where, at);
+    return false;
+}
+
+static bool is_narrow(enum type t) { return t == T_E2M3 || t == T_E3M2 || t == T_E2M1; }
+
+/* Elements of 4 and 6 bits lie in shared memory as 16 of them, packed, in the first bytes of every 16; the multiplier
+ * wants a byte for each, as in tensor memory. */
+static void widen(enum type t, uint8_t *bytes, size_t n)
+{
+    uint32_t bits = t == T_E2M1 ? 4 : 6, shift = t == T_E2M1 ? 2 : 0;
+    for (uint8_t *chunk = bytes; chunk < bytes + n; chunk += SMEM_CHUNK) {
+        uint8_t from[SMEM_CHUNK + 1] = { 0 };
+        memcpy(from, chunk, SMEM_CHUNK);
+        for (uint32_t i = 0; i < 16; i++) {
+            uint32_t at = i * bits, word = from[at / 8] | (uint32_t)from[at / 8 + 1] << 8;
+            chunk[i] = (uint8_t)((word >> at % 8 & ((1u << bits) - 1)) << shift);
+        }
+    }
+}
+
+/* The type that the multiplier finds. */
+static enum type container(const struct tc_mma *m, enum type t)
+{
+    return t == T_E2M1 && m->form.kind < TC_MXF4 ? (enum type)MMA_E2M1_BYTE : t;
+}
+
+/* A tile out of the shared memory of CTA r, to rows without gaps. */
+static bool gather(const struct tc_mma *m, uint32_t r, bool b, uint8_t *to)
+{
+    const struct cta *c = tc_cta(m, r);
+    const struct smem_desc d = smem_desc_tcgen05(b ? m->b_desc : m->a_desc);
+    const struct smem_tile t = tc_tile(m, b);
+    enum type type = b ? m->id.b : m->id.a;
+    uint32_t reserved = c->memory->smem_reserved, at = 0;
+    if (!smem_gather(&d, &t, c->smem - reserved, c->smem_init - reserved, to, &at))
+        return unwritten(m, b ? "the tile of B" : "the tile of A", "a byte of shared memory at", at);
+    if (is_narrow(type) && m->form.kind < TC_MXF4)
+        widen(type, to, (size_t)t.rows * t.k);
+    return true;
+}
+
+/* A out of the tensor memory of CTA r. Where a row's products are computed in several quarters of the lanes, each of them has
+ * a copy of the row. */
+static bool take_a(const struct tc_mma *m, uint32_t r, uint8_t *to)
+{
+    const struct tmem *t = tmem_of(tc_cta(m, r)->sm);
+    uint32_t column = tmem_column(m->a), words = TC_A_BYTES / 4;
+    for (uint32_t row = 0; row < tc_rows(m); row++, to += TC_A_BYTES) {
+        uint32_t lane = tmem_lane(m->a) + tc_row_lane(m->layout, row);
+        for (uint32_t copy = 0; copy < m->layout.pieces; copy++, lane += m->layout.apart) {
+            if (memchr(&t->written[lane][column], 0, words))
+                return unwritten(m, "A", "a word of tensor memory at", lane << 16 | column);
+            if (copy && memcmp(to, &t->cell[lane][column], TC_A_BYTES))
+                return fault(m->op.user.w, m->op.user.in, m->op.user.lane, FAULT_TCGEN05, "row %u of A must lie in lane %u as it does in "
+                             "lane %u: D takes %u pieces in layout %c", row, lane, lane - m->layout.apart * copy, m->layout.pieces,
+                             m->layout.id), false;
+            memcpy(to, &t->cell[lane][column], TC_A_BYTES);
+        }
+    }
+    return true;
+}
+
+/* Flips signs. */
+static void negate(enum type t, uint8_t *bytes, size_t n)
+{
+    uint32_t bits = t == T_E2M1 ? 0x88888888 : mma_bits(t) == 32 ? 0x80000000 : mma_bits(t) == 16 ? 0x80008000 :
+                    t == T_E2M3 || t == T_E3M2 || t == (enum type)MMA_E2M1_BYTE ? 0x20202020 : 0x80808080;
+    for (size_t i = 0; i < n; i += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + i, 4);
+        word ^= bits;
+        memcpy(bytes + i, &word, 4);
+    }
+}
+
+/* ---------------------------------------------------------------- D */
+
+/* D of one CTA as a plain matrix: in place when a lane holds a row as it is, else a copy. */
+struct output {
+    struct tmem *t;
+    uint32_t *at;
+    size_t stride;
+    bool copy;
+    uint32_t cell[TC_MOST_M * TC_MOST_N];
+};
+
+static bool is_disabled(const struct tc_mma *m, uint32_t r, uint32_t lane) { return m->disabled[4 * r + lane / 32] >> lane % 32 & 1; }
+
+/* Calls for each run of columns in a lane. */
+typedef bool run_fn(const struct tc_mma *m, struct output *out, uint32_t r, uint32_t lane, uint32_t column, uint32_t n, uint32_t *plain);
+static bool each_run(const struct tc_mma *m, struct output *out, uint32_t r, run_fn *fn)
+{
+    uint32_t n = m->id.n / m->layout.pieces;
+    for (uint32_t row = 0; row < tc_rows(m); row++)
+        for (uint32_t p = 0; p < m->layout.pieces; p++) {
+            uint32_t lane = tmem_lane(m->d) + tc_row_lane(m->layout, row) + p * m->layout.apart;
+            if (!fn(m, out, r, lane, tmem_column(m->d), n, out->cell + (size_t)row * m->id.n + p * n))
+                return false;
+        }
+    return true;
+}
+
+static bool check_run(const struct tc_mma *m, struct output *out, uint32_t r, uint32_t lane, uint32_t column, uint32_t n, uint32_t *plain)
+{
+    (void)plain;
+    const uint8_t *hole = is_disabled(m, r, lane) ? NULL : memchr(&out->t->written[lane][column], 0, n);
+    return !hole || unwritten(m, "D, which enable-input-d adds to,", "a word of tensor memory at",
+                              lane << 16 | (uint32_t)(hole - out->t->written[lane]));
+}
+
+static bool load_run(const struct tc_mma *m, struct output *out, uint32_t r, uint32_t lane, uint32_t column, uint32_t n, uint32_t *plain)
+{
+    const uint32_t *from = &out->t->cell[lane][column];
+    (void)r;
+    if (m->id.d != T_F16) {
+        memcpy(plain, from, n * sizeof *plain);
+        return true;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint16_t half = (uint16_t)from[i];
+        float value;
+        mma_decode(T_F16, &half, &value, 1);
+        mma_special_halves(&value, 1);
+        memcpy(&plain[i], &value, 4);
+    }
+    return true;
+}
+
+static bool store_run(const struct tc_mma *m, struct output *out, uint32_t r, uint32_t lane, uint32_t column, uint32_t n, uint32_t *plain)
+{
+    uint32_t *to = &out->t->cell[lane][column];
+    if (is_disabled(m, r, lane))
+        return true;
+    memset(&out->t->written[lane][column], 1, n);
+    if (!out->copy)
+        return true;
+    for (uint32_t i = 0; i < n; i++) {
+        float value;
+        memcpy(&value, &plain[i], 4);
+        to[i] = m->id.d == T_F16 ? mma_half_bits(value) : plain[i];
+    }
+    return true;
+}
+
+static bool any_disabled(const struct tc_mma *m)
+{
+    uint32_t any = 0;
+    for (int i = 0; i < 8; i++)
+        any |= m->disabled[i];
+    return any;
+}
+
+static bool open_output(const struct tc_mma *m, struct output *out, uint32_t r)
+{
+    out->t = tmem_of(tc_cta(m, r)->sm);
+    out->copy = m->layout.pieces > 1 || m->layout.spread || m->id.d == T_F16 || any_disabled(m);
+    out->at = out->copy ? out->cell : &out->t->cell[0][tmem_column(m->d)];
+    out->stride = out->copy ? m->id.n : TMEM_COLUMNS;
+    if (m->keep && !each_run(m, out, r, check_run))
+        return false;
+    if (m->keep && out->copy)
+        each_run(m, out, r, load_run);
+    return true;
+}
+
+/* D * 2^-scale_d, which f32 has exactly unless it is subnormal. */
+static void scale_down(const struct tc_mma *m, struct output *out)
+{
+    uint32_t bits = (127 - m->scale_d) << 23;
+    float factor;
+    memcpy(&factor, &bits, 4);
+    for (uint32_t row = 0; row < tc_rows(m); row++)
+        for (uint32_t col = 0; col < m->id.n; col++)
+            ((float *)out->at)[row * out->stride + col] *= factor;
+}
+
+/* ---------------------------------------------------------------- the product */
+
+static void multiply(const struct tc_mma *m, struct output *out, const uint8_t *a, const uint8_t *b)
+{
+    const struct tc_idesc *id = &m->id;
+    enum type at = container(m, id->a), bt = container(m, id->b);
+    int rows = (int)tc_rows(m), n = (int)id->n, k = (int)id->k;
+    if (id->d == T_S32) {
+        int32_t *d = (int32_t *)out->at;
+        mma_tile_s32(a, at, b, bt, m->keep ? d : NULL, d, out->stride, rows, n, k, id->saturate);
+        return;
+    }
+    struct mma_how how = { FRACTION, k, id->d == T_F16 ? MMA_TO_F16 : MMA_TO_F32 };
+    float *d = (float *)out->at;
+    mma_tile_f32(a, at, b, bt, m->keep ? d : NULL, d, out->stride, rows, n, k, &how);
+}
+
+bool tc_multiply(struct tc_op *op)
+{
+    const struct tc_mma *m = (const struct tc_mma *)op;
+    _Alignas(64) uint8_t a[TC_MOST_M * TC_ROW_BYTES], b[TC_MOST_N * TC_ROW_BYTES];
+    static _Thread_local struct output out;
+    uint32_t share = m->id.n / m->form.group;
+    for (uint32_t r = 0; r < m->form.group; r++)
+        if (!gather(m, r, true, b + r * share * TC_A_BYTES))
+            return false;
+    if (m->id.negate_b)
+        negate(container(m, m->id.b), b, (size_t)m->id.n * TC_A_BYTES);
+    for (uint32_t r = 0; r < m->form.group; r++) {
+        if (!(m->form.a_in_tmem ? take_a(m, r, a) : gather(m, r, false, a)) || !open_output(m, &out, r))
+            return false;
+        if (m->id.negate_a)
+            negate(container(m, m->id.a), a, (size_t)tc_rows(m) * TC_A_BYTES);
+        if (m->keep && m->scale_d)
+            scale_down(m, &out);
+        multiply(m, &out, a, b);
+        each_run(m, &out, r, store_run);
+    }
+    return true;
+}
