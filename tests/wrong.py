@@ -30,6 +30,21 @@ EVERY_GEMM = [
     ('row_bound_left_out', r'row >= m \|\| col >= n', 'col >= n', '-m 200 -n 136 -k 72'),
     ('column_bound_left_out', r'row >= m \|\| col >= n', 'row >= m', '-m 200 -n 133 -k 72'),
     ('sum_not_from_zero', r'float acc = 0', 'float acc = 1', '-m 200 -n 136 -k 72'),
+
+    # with copies by the TMA
+    ('c_with_m_and_n_swapped', r'&c_map, c_gmem, m, n', '&c_map, c_gmem, n, m', '-m 200 -n 136 -k 72'),
+    ('too_few_bytes_expected', r'sizeof smem->a\[stage\] \+ sizeof smem->b\[stage\]', 'sizeof smem->a[stage]', '-m 200 -n 136 -k 720'),
+    ('too_many_bytes_expected', r'sizeof smem->a\[stage\] \+ size', '16 + sizeof smem->a[stage] + size', '-m 200 -n 136 -k 72'),
+    ('no_wait_for_the_tile', r'wait_parity\(&smem->full\[stage\], phase\);', '', '-m 200 -n 136 -k 720'),
+    ('waits_for_the_other_parity', r'(full\[stage\], phase)\);', r'\1 ^ 1);', '-m 200 -n 136 -k 720'),
+    ('never_waits_for_room', r'wait_parity\(&smem->empty\[stage\], phase \^ 1\);', '', '-m 200 -n 136 -k 720'),
+    ('producer_waits_for_phase_0', r'(empty\[stage\], phase) \^ 1\);', r'\1);', '-m 200 -n 136 -k 720'),
+    ('box_moved_by_one_row', r'b_map, k0, n0,', 'b_map, k0, n0 + 1,', '-m 200 -n 136 -k 72'),
+    ('neighbours_exchanged', r'__floats2half2_rn\(acc0, acc1\)', '__floats2half2_rn(acc1, acc0)', '-m 200 -n 136 -k 72'),
+    ('one_of_each_tile_is_nan', r'__floats2half2_rn\(acc0,', '__floats2half2_rn(row == 99 && col == 76 ? nanf("") : acc0,',
+     '-m 200 -n 136 -k 72'),
+    ('c_not_swizzled', r'chunk_128b\(row, col % BOX_N / CHUNK\)', '16 * (row * 8 + col % BOX_N / CHUNK)', '-m 200 -n 136 -k 72'),
+    ('boxes_of_c_exchanged', r'n0 \+ box \* BOX_N', 'n0 + (box ^ 1) * BOX_N', '-m 200 -n 136 -k 72'),
 ]
 
 # Made in one rung; its own go before the common ones of the same name.
