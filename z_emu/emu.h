@@ -457,6 +457,7 @@ struct cta {
     struct tcgen05 *tcgen05;    /* unit/tcgen05.c; NULL until the first tcgen05 instruction */
     uint32_t events;            /* things under way that will call back; the CTA's memory stays until there are none */
     bool over;                  /* all its threads have exited */
+    bool no_more_clusters;      /* it has read so in an answer of cluster launch control (unit/clc.c) */
     struct cluster *group;      /* what its cluster shares (core/core.h) */
 };
 

@@ -130,6 +130,8 @@ bool sm_blocked(const struct sm *sm);           /* nothing can run and nothing i
 void sm_kill(struct sm *sm, struct launch *l);  /* drops the launch's CTAs */
 struct cta *cta_new(struct sm *sm, struct launch *l, struct cluster *group, uint32_t rank, uint64_t linear);
 void cta_free(struct cta *c);
+/* Coordinates of the first CTA of a launch's nth cluster. */
+void cluster_origin(const struct launch *l, uint64_t cluster, uint32_t id[3]);
 void cta_exit(struct cta *c);                   /* its last thread has exited */
 void worker_dispatch(struct worker *k);         /* takes CTAs from the launches while there is room */
 void cluster_finished(struct worker *k, struct cluster *group);

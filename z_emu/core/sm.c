@@ -52,15 +52,22 @@ static void account(struct sm *sm, const struct cta *c, bool in)
 
 /* ---------------------------------------------------------------- CTAs */
 
+void cluster_origin(const struct launch *l, uint64_t cluster, uint32_t id[3])
+{
+    uint32_t nx = l->grid[0] / l->cluster[0], ny = l->grid[1] / l->cluster[1];
+    uint32_t at[3] = { (uint32_t)(cluster % nx), (uint32_t)(cluster / nx % ny), (uint32_t)(cluster / nx / ny) };
+    for (int i = 0; i < 3; i++)
+        id[i] = at[i] * l->cluster[i];
+}
+
 static void place_id(struct cta *c, uint64_t cluster)
 {
     const struct launch *l = c->launch;
     uint32_t rank = c->cluster_rank, inside[3] = { rank % l->cluster[0], rank / l->cluster[0] % l->cluster[1],
                                                    rank / l->cluster[0] / l->cluster[1] };
-    uint32_t nx = l->grid[0] / l->cluster[0], ny = l->grid[1] / l->cluster[1];
-    uint32_t at[3] = { (uint32_t)(cluster % nx), (uint32_t)(cluster / nx % ny), (uint32_t)(cluster / nx / ny) };
+    cluster_origin(l, cluster, c->id);
     for (int i = 0; i < 3; i++)
-        c->id[i] = at[i] * l->cluster[i] + inside[i];
+        c->id[i] += inside[i];
     c->linear = c->id[0] + (uint64_t)l->grid[0] * (c->id[1] + (uint64_t)l->grid[1] * c->id[2]);
 }
 

@@ -274,8 +274,8 @@ void tmem_exit(struct cta *c)
         if (m->unit[i].owner != c)
             continue;
         if (!c->launch->fault)
-            fault_launch(c->launch, FAULT_TMEM, "   CTA (%u,%u,%u) has exited without giving back %u columns of tensor memory from %u on,\n"
-                         "   which it allocated at %s: tcgen05.dealloc lacks", c->id[0], c->id[1], c->id[2],
+            fault_launch(c->launch, FAULT_TMEM, "CTA (%u,%u,%u) has exited without giving back %u columns of tensor memory from %u on, "
+                         "which it allocated at %s: tcgen05.dealloc lacks", c->id[0], c->id[1], c->id[2],
                          m->unit[i].units * TMEM_UNIT, i * TMEM_UNIT, source_place(m->unit[i].by, place, sizeof place));
         give_back(c->sm, m->unit[i].first, m->unit[i].units, c->sm->now);
     }
