@@ -37,7 +37,7 @@ static void addresses_are_those_of_the_figures(void)
     for (int i = 0; i < 4; i++)
         for (int w = 0; w < 3; w++)
             for (int major = 0; major < (widths[w] == 16 ? 2 : 1); major++) {
-                struct strides s = strides_of(spans[i], major, 128);
+                struct strides s = strides_of(spans[i], major, 128, 2);
                 struct smem_desc d = smem_desc_wgmma(descriptor_of(0x2400, spans[i], s));
                 struct smem_tile t = { .rows = 128, .k = 256u / (uint32_t)widths[w], .bytes = (uint32_t)widths[w] / 8, .mn_major = major };
                 int wrong = 0;
@@ -82,6 +82,35 @@ static void every_layout_is_read(void)
         expect_product(&(struct trial){ .d = "f32", .a = &BF16, .b = &BF16, .n = 192, .b_span = spans[b], .tb = true, .rs = true });
     for (int offset = 32; offset < 128; offset += 32)           /* further along k in the same rows */
         expect_product(&(struct trial){ .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128, .k_offset = offset });
+}
+
+static void sparse_a_multiplies(void)
+{
+    static const struct { const char *d; const struct number *a, *b; int most; } types[] = {
+        { "f32", &F16, &F16, 256 }, { "f16", &F16, &F16, 256 }, { "f32", &BF16, &BF16, 256 }, { "f32", &TF32, &TF32, 256 },
+        { "f32", &E4M3, &E4M3, 256 }, { "f32", &E5M2, &E4M3, 256 }, { "f16", &E4M3, &E5M2, 256 }, { "f16", &E5M2, &E5M2, 256 },
+        { "s32", &S8, &S8, 256 }, { "s32", &U8, &U8, 240 }, { "s32", &S8, &U8, 224 }, { "s32", &U8, &S8, 256 },
+    };
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
+        const int ns[] = { 8, 24, 96, types[i].most }, wide[] = { 0, 64, 128 };
+        for (int n = 0; n < 4; n++)
+            for (int way = 0; way < 4; way++)
+                expect_product(&(struct trial){ .d = types[i].d, .a = types[i].a, .b = types[i].b, .n = ns[n], .a_span = spans[(n + way) % 4],
+                                                .b_span = wide[(n + way) % 3], .rs = way & 1, .overwrite = n == 2, .sparse = true,
+                                                .selector = types[i].a->bits == 8 ? 0 : way / 2, .satfinite = n == 1 && types[i].a == &U8 });
+    }
+}
+
+static void sparse_a_is_read_in_every_layout(void)
+{
+    static const int wide[] = { 0, 64, 128 };       /* 64 bytes of k fit in no row of 32 */
+    for (int i = 0; i < 2; i++)
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 3; b++)
+                for (int major = 0; major < 4; major++)
+                    expect_product(&(struct trial){ .d = "f32", .a = i ? &BF16 : &F16, .b = i ? &BF16 : &F16, .n = 128, .a_span = spans[a],
+                                                    .b_span = major & 2 ? spans[a] : wide[b], .ta = major & 1, .tb = major & 2, .sparse = true,
+                                                    .selector = b % 2, .negate_a = i });
 }
 
 static void immediates_negate(void)
@@ -211,6 +240,20 @@ static void misuse_is_named(void)
     expect_fault(&t, GO "setp.lt.u32 %p3, %r1, 32; @%p3 bra skip;", "skip:" WAIT, FAULT_HANG, "wgmma.wait_group 0");
 }
 
+static void misuse_of_sparse_a_is_named(void)
+{
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128, .sparse = true };
+    expect_fault(&t, GO "setp.eq.u32 %p3, %r1, 73; @%p3 mov.u32 meta, 0x44444744;", WAIT, FAULT_NONE, "");
+    expect_fault(&t, GO "setp.eq.u32 %p3, %r1, 73; @%p3 mov.u32 meta, 0x44444544;", WAIT, FAULT_BAD_OPERAND, "metadata 0x5 for row 34, columns 24 to 27");
+    struct trial third = t, narrow = t, tf32 = t;
+    third.selector = 2;
+    narrow.b_span = 32;
+    tf32.a = tf32.b = &TF32;
+    expect_fault(&third, GO, WAIT, FAULT_BAD_OPERAND, "the sparsity selector is 2, and must be below 2");
+    expect_fault(&narrow, GO, WAIT, FAULT_BAD_OPERAND, "64 bytes run past the row's end");
+    expect_fault(&tf32, GO "mov.u32 meta, 0x44444144;", WAIT, FAULT_BAD_OPERAND, "metadata 0x1 for row 0, columns 4 to 5");
+}
+
 static void new_accumulators_need_a_fence(void)
 {
     struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 };
@@ -240,6 +283,7 @@ static void a_small_cta_has_no_warpgroup(void)
 static void other_forms_are_refused(void)
 {
 #define OP "wgmma.mma_async.sync.aligned."
+#define SP "wgmma.mma_async.sp.sync.aligned."
 #define F4 "{%f0, %f1, %f2, %f3}"
 #define R4 "{%r10, %r11, %r12, %r13}"
     static const char *const refused[] = {
@@ -249,7 +293,8 @@ static void other_forms_are_refused(void)
         OP "m64n8k16.f32.f16.f16 " F4 ", %rd0, %rd1, %p0, 1, 1, %r10, 0;",     OP "m64n8k16.f32.f16.f16 " F4 ", " R4 ", %rd1, %p0, 1, 1, 0, 0;",
         OP "m64n8k16.s32.s8.s8 " R4 ", %rd0, %rd1, %p0;",                      OP "m64n8k256.s32.b1.b1.xor.popc " R4 ", %rd0, %rd1, %p0;",
         OP "m64n8k8.f16.tf32.tf32 {%r10, %r11}, %rd0, %rd1, %p0, 1, 1;",       "wgmma.wait_group.sync.aligned %r10;",
-        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 " F4 ", %rd0, %rd1, %r10, 0, %p0, 1, 1, 0, 0;",
+        SP "m64n8k16.f32.f16.f16 " F4 ", %rd0, %rd1, %r10, 0, %p0, 1, 1, 0, 0;", SP "m64n8k32.f32.f16.f16 " F4 ", %rd0, %rd1, %p0, 1, 1, 0, 0;",
+        SP "m64n8k32.f32.f16.f16 " F4 ", %rd0, %rd1, %r10, %r11, %p0, 1, 1, 0, 0;", SP "m64n8k512.s32.b1.b1.and.popc " R4 ", %rd0, %rd1, %r10, 0, %p0;",
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct machine x = machine_for("h200", "sm_90a", "", refused[i]);
@@ -265,6 +310,9 @@ TESTS({ addresses_are_those_of_the_figures, "descriptors: addresses are those of
       { every_type_multiplies, "every type multiplies, from shared memory and from registers" },
       { every_n_multiplies, "every n multiplies" },
       { every_layout_is_read, "every swizzle in both majors is read" },
+      { sparse_a_multiplies, "sparse A: every type multiplies" },
+      { sparse_a_is_read_in_every_layout, "sparse A: every swizzle in both majors is read" },
+      { misuse_of_sparse_a_is_named, "sparse A: metadata, selectors and layouts that there are not are named" },
       { immediates_negate, "immediates negate A and B" },
       { a_single_one_reaches_its_row_and_column, "a wrong product is noticed" },
       { terms_below_the_kept_bits_are_cut_off, "terms below the kept bits are cut off" },

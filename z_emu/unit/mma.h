@@ -82,6 +82,18 @@ void mma_add_term(struct mma_terms *t, int64_t significand, int point, int expon
 void mma_add_c(struct mma_terms *t, float c);
 float mma_sum_of(const struct mma_terms *t, const struct mma_how *how);
 
+/* ---- sparse A (mma_sparse.c) */
+/* Half of each `size` neighbours is stored, in pieces of `run`: two 2-bit numbers for two pieces. tf32 has one piece
+ * of two halves. */
+struct mma_chunk { int size, run; bool wide; };
+struct mma_chunk mma_chunk_of(enum type a);
+/* Of the four lanes of a group, those that give the metadata; the selector says which. */
+int mma_metadata_lanes(const struct mma_chunk *c, int k);
+/* The four bits for one chunk are two numbers, of which the ISA allows not all. */
+bool mma_metadata_valid(uint32_t bits, const struct mma_chunk *c, bool ordered);
+/* Column, within its chunk, of the i-th element that is stored. */
+int mma_chunk_column(uint32_t bits, const struct mma_chunk *c, int i);
+
 /* What differs between chips: the last row of the table whose cc is not above the chip's (mma_chip.c). */
 enum mma_fp8 { FP8_NONE, FP8_NATIVE, FP8_THROUGH_F16 };
 struct mma_chip {

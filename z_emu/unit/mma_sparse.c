@@ -9,25 +9,19 @@
 
 #include <string.h>
 
-/* Half of each `size` neighbours is stored, in pieces of `run`: two 2-bit numbers for two pieces. tf32 has one piece
- * of two halves. */
-struct chunk { int size, run; bool wide; };
-
-static struct chunk chunk_of(enum type a)
+struct mma_chunk mma_chunk_of(enum type a)
 {
     switch (mma_bits(a)) {
-    case 4: return (struct chunk){ 8, 2, true };
-    case 8: return (struct chunk){ 4, 1, true };
-    case 16: return (struct chunk){ 4, 1, false };
-    default: return (struct chunk){ 2, 1, false };
+    case 4: return (struct mma_chunk){ 8, 2, true };
+    case 8: return (struct mma_chunk){ 4, 1, true };
+    case 16: return (struct mma_chunk){ 4, 1, false };
+    default: return (struct mma_chunk){ 2, 1, false };
     }
 }
 
-/* Of the four lanes of a group, those that give the metadata; the selector says which. */
-static int metadata_lanes(const struct chunk *c, int k) { return k / c->size / 4; }
+int mma_metadata_lanes(const struct mma_chunk *c, int k) { return k / c->size / 4; }
 
-/* The four bits for one chunk are two numbers, of which the ISA allows not all. */
-static bool is_valid(uint32_t bits, const struct chunk *c, bool ordered)
+bool mma_metadata_valid(uint32_t bits, const struct mma_chunk *c, bool ordered)
 {
     uint32_t first = bits & 3, second = bits >> 2;
     if (c->size == 2)
@@ -35,8 +29,7 @@ static bool is_valid(uint32_t bits, const struct chunk *c, bool ordered)
     return ordered ? first < second : first != second;
 }
 
-/* Column, within its chunk, of the i-th element that is stored. */
-static int column_of(uint32_t bits, const struct chunk *c, int i)
+int mma_chunk_column(uint32_t bits, const struct mma_chunk *c, int i)
 {
     if (c->size == 2)
         return (int)(bits & 3) / 2;
@@ -58,7 +51,7 @@ struct spread {
     int selector;
 };
 
-static bool spread_lane(const struct spread *s, const struct chunk *c, int reg, int lane, float (*element)[WARP],
+static bool spread_lane(const struct spread *s, const struct mma_chunk *c, int reg, int lane, float (*element)[WARP],
                         struct mma_matrices *m, uint8_t (*absent)[LANES])
 {
     int per = 32 / (int)mma_bits(mma_container(((const struct mma_form *)s->in->plan)->types, s->in->type[1]));
@@ -67,12 +60,12 @@ static bool spread_lane(const struct spread *s, const struct chunk *c, int reg, 
         int chunk = first / c->size + i / stored;
         struct metadata_place p = metadata_place(row, chunk, s->k / c->size, s->selector, c->wide);
         uint32_t bits = s->metadata[p.lane] >> p.shift & 15;
-        if (!is_valid(bits, c, s->in->op != OP_MMA_SP)) {
+        if (!mma_metadata_valid(bits, c, s->in->op != OP_MMA_SP)) {
             fault(s->w, s->in, p.lane, FAULT_BAD_OPERAND, "metadata 0x%x for row %d, columns %d to %d is not valid",
                   bits, row, chunk * c->size, chunk * c->size + c->size - 1);
             return false;
         }
-        int place = mma_place(s->chain, chunk * c->size + column_of(bits, c, i % stored), s->k);
+        int place = mma_place(s->chain, chunk * c->size + mma_chunk_column(bits, c, i % stored), s->k);
         m->y[place][row] = element[i][lane];
         absent[place][row] = 0;
     }
@@ -84,12 +77,12 @@ bool mma_load_sparse_a(struct warp *w, const struct instr *in, uint32_t *const *
 {
     const struct mma_form *f = in->plan;
     enum type t = mma_container(f->types, in->type[1]);
-    struct chunk c = chunk_of(t);
+    struct mma_chunk c = mma_chunk_of(t);
     struct spread s = { w, in, chain, f->k, ROW(w, &in->opnd[4], uint32_t), (int)ROW(w, &in->opnd[5], uint32_t)[0] };
     float element[8][WARP];
-    if (s.selector < 0 || s.selector >= 4 / metadata_lanes(&c, f->k)) {
+    if (s.selector < 0 || s.selector >= 4 / mma_metadata_lanes(&c, f->k)) {
         fault(w, in, -1, FAULT_BAD_OPERAND, "the sparsity selector is %d, and must be below %d", s.selector,
-              4 / metadata_lanes(&c, f->k));
+              4 / mma_metadata_lanes(&c, f->k));
         return false;
     }
     memset(m->y, 0, (size_t)f->k * sizeof m->y[0]);

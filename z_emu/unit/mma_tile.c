@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ROWS = 256, STEP_MAX = 64 };
+enum { ROWS = 256, STEP_MAX = 64, STEPS_MAX = 4 };
 
 /* A row of k elements starts at a + row * bytes. */
 struct operand_rows { const uint8_t *at; enum type type; int k; size_t bytes; };
@@ -17,6 +17,7 @@ static struct operand_rows rows_of(const void *at, enum type t, int k)
     return (struct operand_rows){ at, t, k, (size_t)k * mma_bits(t) / 8 };
 }
 
+static int step_at(int k0, int k) { return k - k0 < STEP_MAX ? k - k0 : STEP_MAX; }
 static int padded(int k) { return (k + 7) / 8 * 8; }
 
 /* `step` elements from k0 on of rows row…row + n - 1, to rows of padded(step) floats. */
@@ -126,17 +127,18 @@ void mma_tile_s32(const void *a, enum type atype, const void *b, enum type btype
                   size_t stride, int m, int n, int k, bool saturate)
 {
     struct operand_rows arows = rows_of(a, atype, k), brows = rows_of(b, btype, k);
-    float x[4 * STEP_MAX], y[STEP_MAX][LANES];
-    for (int n0 = 0; n0 < n; n0 += LANES)
+    float x[4 * STEP_MAX], y[STEPS_MAX][STEP_MAX][LANES];
+    for (int n0 = 0; n0 < n; n0 += LANES) {
+        int lanes = n - n0 < LANES ? n - n0 : LANES;
+        for (int k0 = 0; k0 < k; k0 += STEP_MAX)
+            unpack_lanes(&brows, n0, lanes, k0, step_at(k0, k), y[k0 / STEP_MAX]);
         for (int m0 = 0; m0 < m; m0 += 4) {
             int64_t total[4][LANES] = { { 0 } };
-            int rows = m - m0 < 4 ? m - m0 : 4, lanes = n - n0 < LANES ? n - n0 : LANES;
+            int rows = m - m0 < 4 ? m - m0 : 4;
             for (int k0 = 0; k0 < k; k0 += STEP_MAX) {
-                int step = k - k0 < STEP_MAX ? k - k0 : STEP_MAX;
                 memset(x, 0, sizeof x);
-                unpack_rows(&arows, m0, rows, k0, step, x);
-                unpack_lanes(&brows, n0, lanes, k0, step, y);
-                add_integer_rows(x, y, padded(step), total);
+                unpack_rows(&arows, m0, rows, k0, step_at(k0, k), x);
+                add_integer_rows(x, y[k0 / STEP_MAX], padded(step_at(k0, k)), total);
             }
             for (int r = 0; r < rows; r++)
                 for (int l = 0; l < lanes; l++) {
@@ -144,4 +146,5 @@ void mma_tile_s32(const void *a, enum type atype, const void *b, enum type btype
                     d[at] = mma_add_s32(c ? c[at] : 0, total[r][l], saturate);
                 }
         }
+    }
 }

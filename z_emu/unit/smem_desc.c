@@ -39,7 +39,7 @@ const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const stru
     else if (d->span && !d->base_offset && d->start % period / d->span)
         snprintf(buf, len, "with the %u-byte swizzle the tile's rows start at a multiple of %u; 0x%x is %u rows behind one",
                  d->span, period, d->start, d->start % period / d->span);
-    else if (d->span && at + (bytes < d->span ? bytes : d->span) > d->span)
+    else if (d->span && at + (t->mn_major && bytes > d->span ? d->span : bytes) > d->span)
         snprintf(buf, len, "from 0x%x, byte %u of a row of %u, %u bytes run past the row's end", d->start, at, d->span, bytes);
     else
         return NULL;

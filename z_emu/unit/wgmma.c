@@ -5,7 +5,7 @@
  * some cycles later; shared memory is read and the accumulators are written then, all at once. Until then the
  * accumulators' registers hold poison. Found and named: accumulators or registers of A written too early, a fence
  * that was left out before the first multiplication or after new accumulators were put in, warps that disagree.
- * Not modelled: proxies, so a missing fence.proxy.async shows nothing; sparse A (refused as unknown).
+ * Not modelled: proxies, so a missing fence.proxy.async shows nothing.
  * PTX ISA: "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". */
 #include "wgmma.h"
 #include "mma.h"
@@ -234,7 +234,7 @@ static bool check_descriptor(struct warp *w, const struct instr *in, bool b, uin
 /* scale-d must be the same in all lanes. */
 static bool read_scale(struct warp *w, const struct instr *in, bool *keep)
 {
-    const struct operand *o = &in->opnd[WG_SCALE];
+    const struct operand *o = wg_operand(in, WG_SCALE);
     uint32_t p = o->flags & O_NOT ? ~PRED(w, o) : PRED(w, o), live = warp_live(w);
     *keep = p & live;
     if ((p & live) == 0 || (p & live) == live)
@@ -270,6 +270,8 @@ static void arrive(struct warp *w, struct multiplication *m, uint32_t rank)
     m->commits[rank] = m->group->commits[rank];
     m->frame[rank] = w->cur->frame;
     m->frame[rank]->refs++;
+    if (wg_sparse(m->in))
+        memcpy(m->metadata[rank], ROW(w, &m->in->opnd[WG_METADATA], uint32_t), sizeof m->metadata[rank]);
     for (uint32_t r = 0; m->a_in_registers && r < WG_A_REGS; r++)
         memcpy(m->a_regs[rank][r], ROW(w, &m->in->opnd[WG_A].elem[r], uint32_t), sizeof m->a_regs[rank][r]);
 }
@@ -287,7 +289,8 @@ static int mma_async(struct warp *w, const struct instr *in, uint32_t mask)
         return fault(w, in, -1, FAULT_WGMMA, "no wgmma.fence was executed before the first multiplication");
     struct multiplication *m = next_of(g, in, rank);
     if ((!m->a_in_registers && in->opnd[WG_A].kind != O_VEC && !uniform(w, in, WG_A, &a)) || !uniform(w, in, WG_B, &b) ||
-        !read_scale(w, in, &keep) || !agree(w, in, m, a, b, keep))
+        !read_scale(w, in, &keep) || !agree(w, in, m, a, b, keep) ||
+        (wg_sparse(in) && !wg_check_metadata(w, in, ROW(w, &in->opnd[WG_METADATA], uint32_t))))
         return X_FAULT;
     arrive(w, m, rank);
     return m->arrived == ALL_WARPS ? start(m, w->now) : X_NEXT;
@@ -337,13 +340,13 @@ exec_fn *pick_WGMMA_WAIT(struct instr *in) { return in->opnd[0].flags & O_CONST 
 
 /* ---------------------------------------------------------------- which forms there are */
 
-/* n: a multiple of 8; integers skip the odd ones above 24 and end at 224, single bits go on to 256. */
+/* n: a multiple of 8; integers skip the odd ones above 24; those of 8 bits end at 224, but for sparse A. */
 static bool has_shape(const struct instr *in)
 {
-    uint32_t n = in->shape_n, bits = mma_bits(in->type[1]);
+    uint32_t n = in->shape_n, bits = mma_bits(in->type[1]), k_bytes = wg_sparse(in) ? WG_SPARSE_K_BYTES : WG_K_BYTES;
     bool whole = in->type[0] != T_S32 || n <= 24 || n % 16 == 0;
-    uint32_t most = in->type[0] == T_S32 && bits == 8 ? 224 : WG_N;
-    return in->shape_m == WG_M && n >= 8 && n % 8 == 0 && n <= most && whole && in->shape_k * bits == WG_K_BYTES * 8;
+    uint32_t most = in->type[0] == T_S32 && bits == 8 && !wg_sparse(in) ? 224 : WG_N;
+    return in->shape_m == WG_M && n >= 8 && n % 8 == 0 && n <= most && whole && in->shape_k * bits == k_bytes * 8;
 }
 
 static bool has_types(const struct instr *in)
@@ -365,12 +368,11 @@ static bool is_one_of(const struct operand *o, int64_t x, int64_t y)
 /* 16-bit types have imm-trans for what lies in shared memory, others have none; integers have no immediates. */
 static bool has_immediates(const struct instr *in, int trans)
 {
-    const struct operand *o = in->opnd;
     bool half = mma_bits(in->type[1]) == 16;
-    if (!is_one_of(&o[WG_NEGATE_A], 1, -1) || !is_one_of(&o[WG_NEGATE_B], 1, -1))
+    if (!is_one_of(wg_operand(in, WG_NEGATE_A), 1, -1) || !is_one_of(wg_operand(in, WG_NEGATE_B), 1, -1))
         return false;
-    for (int i = 0; i < trans; i++)
-        if (half ? !is_one_of(&o[WG_TRANS_A + i], 0, 1) : o[WG_TRANS_A + i].kind != O_NONE)
+    for (int i = WG_TRANS_A; i < WG_TRANS_A + trans; i++)
+        if (half ? !is_one_of(wg_operand(in, i), 0, 1) : wg_operand(in, i)->kind != O_NONE)
             return false;
     return true;
 }
@@ -380,11 +382,13 @@ static exec_fn *pick(struct instr *in, bool registers)
     const struct operand *o = in->opnd;
     bool vectors = o[WG_D].kind == O_VEC && o[WG_D].n == wg_registers(in) &&
                    (registers ? o[WG_A].kind == O_VEC && o[WG_A].n == WG_A_REGS : o[WG_A].kind == O_REG);
-    if (!has_shape(in) || !has_types(in) || !vectors || o[WG_B].kind != O_REG || o[WG_SCALE].kind != O_REG)
+    if (!has_shape(in) || !has_types(in) || !vectors || o[WG_B].kind != O_REG || wg_operand(in, WG_SCALE)->kind != O_REG)
         return NULL;
     for (uint32_t i = 0; i < o[WG_D].n; i++)
         if (o[WG_D].elem[i].kind != O_REG || o[WG_D].elem[i].flags & O_CONST)
             return NULL;
+    if (wg_sparse(in) && (o[WG_METADATA].kind != O_REG || !(o[WG_SELECTOR].flags & O_CONST)))
+        return NULL;
     return mma_async;
 }
 
@@ -392,5 +396,9 @@ exec_fn *pick_WGMMA(struct instr *in) { return has_immediates(in, 2) ? pick(in, 
 exec_fn *pick_WGMMA_RS(struct instr *in) { return has_immediates(in, 1) ? pick(in, true) : NULL; }
 exec_fn *pick_WGMMA_INT(struct instr *in) { return pick(in, false); }
 exec_fn *pick_WGMMA_INT_RS(struct instr *in) { return pick(in, true); }
+exec_fn *pick_WGMMA_SP(struct instr *in) { return pick_WGMMA(in); }
+exec_fn *pick_WGMMA_SP_RS(struct instr *in) { return pick_WGMMA_RS(in); }
+exec_fn *pick_WGMMA_SP_INT(struct instr *in) { return pick(in, false); }
+exec_fn *pick_WGMMA_SP_INT_RS(struct instr *in) { return pick(in, true); }
 exec_fn *pick_WGMMA_BIT(struct instr *in) { return pick(in, false); }
 exec_fn *pick_WGMMA_BIT_RS(struct instr *in) { return pick(in, true); }

@@ -1,11 +1,13 @@
-/* wgmma.h: what wgmma.c (who issues what, and when it is done) and wgmma_multiply.c (what it yields) share. */
+/* wgmma.h: what wgmma.c (who issues what, and when it is done), wgmma_multiply.c and wgmma_sparse.c (what it yields) share. */
 #ifndef Z_EMU_WGMMA_H
 #define Z_EMU_WGMMA_H
 
 #include "smem_desc.h"
 #include "../emu.h"
 
-enum { WG_WARPS = 4, WG_M = 64, WG_N = 256, WG_K_BYTES = 32, WG_A_REGS = 4 };
+enum { WG_WARPS = 4, WG_M = 64, WG_N = 256, WG_A_REGS = 4,
+       WG_K_BYTES = 32,         /* of a row of A as it is stored, and of B; sparse A leaves out half of what B has */
+       WG_SPARSE_K_BYTES = 64 };
 
 /* The accumulators of the multiplications in flight on one set of registers. While there are any, the registers hold
  * poison and the values are here: a chain of multiplications neither gathers nor scatters them in between. */
@@ -15,7 +17,7 @@ struct accumulator {
     uint32_t n, regs;           /* columns; registers per lane */
     enum type type;             /* T_F32, T_F16 (kept as floats), T_S32 */
     uint32_t *row[WG_WARPS][WG_N / 2];
-    union { float f[WG_M * WG_N]; int32_t s[WG_M * WG_N]; };    /* rows of n */
+    union { float f[WG_M * WG_N]; int32_t s[WG_M * WG_N]; };    /* n columns of 64 (mma_tile.c says why) */
 };
 
 struct multiplication {
@@ -30,6 +32,7 @@ struct multiplication {
     struct frame *frame[WG_WARPS];
     struct accumulator *acc;            /* from its start on */
     uint32_t a_regs[WG_WARPS][WG_A_REGS][WARP];         /* as they were at issue */
+    uint32_t metadata[WG_WARPS][WARP];  /* of sparse A */
 };
 
 struct warpgroup {
@@ -45,8 +48,18 @@ struct warpgroup {
 
 static inline struct warp *wg_warp(const struct warpgroup *g, uint32_t rank) { return &g->cta->warp[g->first + rank]; }
 
-/* Operands of the table's rows. With A in registers there is no trans-a: trans-b is in its place. */
-enum { WG_D, WG_A, WG_B, WG_SCALE, WG_NEGATE_A, WG_NEGATE_B, WG_TRANS_A, WG_TRANS_B };
+/* Operands of the table's rows. With A in registers there is no trans-a: trans-b is in its place. Sparse forms have two more
+ * behind B. */
+enum { WG_D, WG_A, WG_B, WG_SCALE, WG_NEGATE_A, WG_NEGATE_B, WG_TRANS_A, WG_TRANS_B, WG_METADATA = 3, WG_SELECTOR = 4 };
+static inline bool wg_sparse(const struct instr *in)
+{
+    return in->op == OP_WGMMA_SP || in->op == OP_WGMMA_SP_RS || in->op == OP_WGMMA_SP_INT || in->op == OP_WGMMA_SP_INT_RS;
+}
+static inline const struct operand *wg_operand(const struct instr *in, int which)
+{
+    return &in->opnd[which + (which > WG_B && wg_sparse(in) ? 2 : 0)];
+}
+static inline uint32_t wg_selector(const struct instr *in) { return (uint32_t)in->opnd[WG_SELECTOR].imm; }
 bool wg_transposed(const struct instr *in, bool b);
 struct smem_tile wg_tile(const struct instr *in, bool b);       /* of A or B in shared memory */
 uint32_t wg_registers(const struct instr *in);                  /* of D, per lane */
@@ -57,5 +70,10 @@ void accumulator_load(struct accumulator *acc, struct multiplication *m);
 bool accumulator_store(struct accumulator *acc, uint32_t *rank, uint32_t *reg);
 /* acc = A * B (+ acc). False after a fault was reported. */
 bool wg_multiply(struct multiplication *m);
+struct mma_how wg_how(const struct instr *in);
+/* The same for sparse A, as rows of WG_K_BYTES without what is not stored; B has rows of WG_SPARSE_K_BYTES. */
+void wg_multiply_sparse(struct multiplication *m, const uint8_t *a, const uint8_t *b);
+/* Is this warp's metadata valid? False after a fault was reported. */
+bool wg_check_metadata(struct warp *w, const struct instr *in, const uint32_t *metadata);
 
 #endif
