@@ -188,16 +188,24 @@ enum tcgen05_type {
     TCGEN05_D_F16 = 0, TCGEN05_D_F32 = 1, TCGEN05_D_S32 = 2
 };
 
+/* What an initialiser does not name is 0: C says so of itself, C++ compilers warn unless told. */
+#ifdef __cplusplus
+#define UNLESS_NAMED_0 = 0
+#else
+#define UNLESS_NAMED_0
+#endif
+
 struct tcgen05_instruction {
     enum tcgen05_kind kind;
     int cta_group;                  /* 1, or 2 for a pair */
     int m, n;                       /* of D, over both CTAs of a pair */
     int a_type, b_type, d_type;
-    int negate_a, negate_b;         /* 1: the operand's sign is turned; not for i8 */
-    int a_mn_major, b_mn_major;     /* 1: rows of A (columns of B) are not the direction in which memory runs */
-    int sparse, selector;           /* A is half zeros; which metadata */
-    int saturate;                   /* i8: D stays within int32 instead of wrapping */
-    int ws, ws_max_shift;           /* for tcgen05.mma.ws; 0, 1, 2, 3: no shift, up to 8, 16, 32 columns */
+    int negate_a UNLESS_NAMED_0, negate_b UNLESS_NAMED_0;       /* 1: the operand's sign is turned; not for i8 */
+    int a_mn_major UNLESS_NAMED_0, b_mn_major UNLESS_NAMED_0;   /* 1: memory runs along M, N and not along K */
+    int sparse UNLESS_NAMED_0, selector UNLESS_NAMED_0;         /* A is half zeros; which metadata */
+    int saturate UNLESS_NAMED_0;    /* i8: D stays within int32 instead of wrapping */
+    int ws UNLESS_NAMED_0;          /* for tcgen05.mma.ws … */
+    int ws_max_shift UNLESS_NAMED_0;        /* … 0, 1, 2, 3: no shift, up to 8, 16, 32 columns */
 };
 
 LAYOUT_FN int tcgen05_shape_valid(struct tcgen05_instruction i)
@@ -250,9 +258,12 @@ struct tcgen05_scaled_instruction {
     enum tcgen05_scaled_kind kind;
     int cta_group, m, n;
     int a_type, b_type;             /* mxf8f6f4: as in f8f6f4; else TCGEN05_MX_E2M1 */
-    int negate_a, negate_b, a_mn_major, b_mn_major, sparse;
     enum tcgen05_scale_type scale_type;
-    int a_scale_id, b_scale_id;     /* which byte of the 32-bit column has the first factor; mxf4: 0 or 2 */
+    int a_scale_id UNLESS_NAMED_0, b_scale_id UNLESS_NAMED_0;   /* which byte of the column has the first factor; mxf4:
+                                                                   0 or 2 */
+    int negate_a UNLESS_NAMED_0, negate_b UNLESS_NAMED_0;
+    int a_mn_major UNLESS_NAMED_0, b_mn_major UNLESS_NAMED_0;
+    int sparse UNLESS_NAMED_0;
 };
 
 LAYOUT_FN uint32_t tcgen05_scaled_instruction_descriptor(struct tcgen05_scaled_instruction i)
