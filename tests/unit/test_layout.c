@@ -135,6 +135,58 @@ static void ldmatrix_of_b_gives_two_fragments(void)
         }
 }
 
+/* ------------------------------------------------------------------ wgmma */
+
+/* The fields one by one, as hexadecimal digits: swizzle | stride | leading | start. */
+static void descriptors_have_known_values(void)
+{
+    CHECK_EQ(wgmma_descriptor(0, 0, 0, WGMMA_SWIZZLE_NONE), 0);
+    CHECK_EQ(wgmma_descriptor(0x10400, 0, 0, WGMMA_SWIZZLE_NONE), 0x1040);
+    CHECK_EQ(wgmma_descriptor(0, 0x80, 0, WGMMA_SWIZZLE_NONE), 0x80000);
+    CHECK_EQ(wgmma_descriptor(0, 0, 0x400, WGMMA_SWIZZLE_NONE), 0x4000000000);
+    CHECK_EQ(wgmma_descriptor(0, 0, 0, WGMMA_SWIZZLE_128B), 0x4000000000000000);
+    CHECK_EQ(wgmma_descriptor(0, 0, 0, WGMMA_SWIZZLE_64B), 0x8000000000000000);
+    CHECK_EQ(wgmma_descriptor(0, 0, 0, WGMMA_SWIZZLE_32B), 0xC000000000000000);
+    CHECK_EQ(wgmma_descriptor(0x3FFF0, 0x10, 0x3FFF0, WGMMA_SWIZZLE_64B), 0x80003FFF00013FFF);
+    CHECK_EQ(wgmma_descriptor_128b(0x10400), 0x4000004000001040);
+}
+
+/* The address of another CTA's shared memory has its rank in the high byte, of which a descriptor has no bit. */
+static void descriptors_leave_out_the_rank(void)
+{
+    CHECK_EQ(wgmma_descriptor_128b(0x03010400), wgmma_descriptor_128b(0x10400));
+}
+
+static void accumulators_cover_d_once(void)
+{
+    for (int n = 8; n <= 256; n += 8) {
+        static int d[64][256];
+        for (int row = 0; row < 64; row++)
+            for (int col = 0; col < n; col++)
+                d[row][col] = 0;
+        for (int thread = 0; thread < 128; thread++)
+            for (int i = 0; i < n / 2; i++)
+                d[wgmma_d_row(thread, i)][wgmma_d_col(thread, i)]++;
+        for (int row = 0; row < 64; row++)
+            for (int col = 0; col < n; col++)
+                CHECK_EQ(d[row][col], 1);
+    }
+}
+
+/* Thread 37 is lane 5 of warp 1, thread 127 lane 31 of warp 3. */
+static void accumulators_have_known_values(void)
+{
+    static const int d37[8][2] = { { 17, 2 }, { 17, 3 }, { 25, 2 }, { 25, 3 }, { 17, 10 }, { 17, 11 }, { 25, 10 }, { 25, 11 } };
+    for (int i = 0; i < 8; i++) {
+        CHECK_EQ(wgmma_d_row(37, i), d37[i][0]);
+        CHECK_EQ(wgmma_d_col(37, i), d37[i][1]);
+    }
+    CHECK_EQ(wgmma_d_row(127, 127), 63);
+    CHECK_EQ(wgmma_d_col(127, 127), 255);
+    CHECK_EQ(wgmma_d_row(127, 124), 55);
+    CHECK_EQ(wgmma_d_col(127, 124), 254);
+}
+
 /* ------------------------------------------------------------------ tiles */
 
 static void tiles_cover_without_overflow(void)
@@ -153,4 +205,8 @@ TESTS({ swizzles_permute_a_period, "a swizzle permutes the chunks of its period 
       { fragments_have_known_values, "fragment elements are where the ISA's tables have them" },
       { ldmatrix_of_a_gives_the_fragment, "ldmatrix of a patch of A gives the fragment of A" },
       { ldmatrix_of_b_gives_two_fragments, "ldmatrix of a patch of B gives two fragments of B" },
+      { descriptors_have_known_values, "a wgmma descriptor has each field in its bits" },
+      { descriptors_leave_out_the_rank, "a wgmma descriptor names memory of this CTA whatever the rank in the address" },
+      { accumulators_cover_d_once, "the accumulators of a warpgroup hold every element of D once, for every n" },
+      { accumulators_have_known_values, "accumulators are where the ISA's picture of D has them" },
       { tiles_cover_without_overflow, "counting tiles rounds up and cannot overflow" })
