@@ -176,7 +176,8 @@ static void accumulators_cover_d_once(void)
 /* Thread 37 is lane 5 of warp 1, thread 127 lane 31 of warp 3. */
 static void accumulators_have_known_values(void)
 {
-    static const int d37[8][2] = { { 17, 2 }, { 17, 3 }, { 25, 2 }, { 25, 3 }, { 17, 10 }, { 17, 11 }, { 25, 10 }, { 25, 11 } };
+    static const int d37[8][2] = {
+        { 17, 2 }, { 17, 3 }, { 25, 2 }, { 25, 3 }, { 17, 10 }, { 17, 11 }, { 25, 10 }, { 25, 11 } };
     for (int i = 0; i < 8; i++) {
         CHECK_EQ(wgmma_d_row(37, i), d37[i][0]);
         CHECK_EQ(wgmma_d_col(37, i), d37[i][1]);
@@ -206,7 +207,7 @@ TESTS({ swizzles_permute_a_period, "a swizzle permutes the chunks of its period 
       { ldmatrix_of_a_gives_the_fragment, "ldmatrix of a patch of A gives the fragment of A" },
       { ldmatrix_of_b_gives_two_fragments, "ldmatrix of a patch of B gives two fragments of B" },
       { descriptors_have_known_values, "a wgmma descriptor has each field in its bits" },
-      { descriptors_leave_out_the_rank, "a wgmma descriptor names memory of this CTA whatever the rank in the address" },
+      { descriptors_leave_out_the_rank, "a wgmma descriptor leaves the rank in an address out" },
       { accumulators_cover_d_once, "the accumulators of a warpgroup hold every element of D once, for every n" },
       { accumulators_have_known_values, "accumulators are where the ISA's picture of D has them" },
       { tiles_cover_without_overflow, "counting tiles rounds up and cannot overflow" })
