@@ -1,7 +1,7 @@
 /* mbarrier.c: barriers in shared memory, which threads and asynchronous copies arrive at.
  *
  * Modelled: phase, pending and expected arrivals and the transaction count, to the letter; arrivals from other CTAs of the
- * cluster, which take effect later; state tokens; cp.async.mbarrier.arrive, which arrives when the copies have landed.
+ * cluster, which waiters there hear of later; state tokens; cp.async.mbarrier.arrive, which arrives when the copies have landed.
  * A phase is complete when no arrival is pending and the transaction count is zero; waiters go on a little later.
  * The counts are kept beside the CTA. Its eight bytes of shared memory hold the same in the form of a token, so that a
  * store over a live mbarrier, which the ISA leaves undefined, is noticed at its next use.
@@ -236,7 +236,8 @@ exec_fn *pick_MBARRIER_INVAL(struct instr *in) { (void)in; return inval; }
 
 enum action { ARRIVE = 1, DROP = 2, EXPECT_TX = 4, COMPLETE_TX = 8, NO_COMPLETE = 16 };
 
-/* One lane's operation, now or when it has come to another CTA. */
+/* One lane's operation. In another CTA it is done at once, as every access to memory is, but waiters there hear of it
+ * later. */
 struct request { struct mbarrier *b; uint8_t action; uint32_t count, tx; };
 
 static bool perform(const struct request *r, uint64_t now, const struct blame *who)
@@ -256,22 +257,6 @@ static bool perform(const struct request *r, uint64_t now, const struct blame *w
     return !(r->action & ARRIVE) || arrive(b, r->count, now, who);
 }
 
-static void perform_later(struct cta *c, void *arg, uint64_t now)
-{
-    (void)c;
-    perform(arg, now, NULL);
-    free(arg);
-}
-
-static void send(const struct warp *w, const struct request *r)
-{
-    struct request *copy = malloc(sizeof *copy);
-    if (!copy)
-        abort();
-    *copy = *r;
-    event_at(r->b->cta, w->now + latency(w->cta, REMOTE), perform_later, copy);
-}
-
 /* Operands: the state, if the action is an arrival; the address; the count of arrivals or of bytes. */
 static inline int operate(struct warp *w, const struct instr *in, uint32_t mask, uint8_t action)
 {
@@ -286,13 +271,9 @@ static inline int operate(struct warp *w, const struct instr *in, uint32_t mask,
         r.b = mbarrier_at(w, in, (int)i, in->space, addr[i], !returns && !(action & NO_COMPLETE));
         if (!r.b)
             return X_FAULT;
-        if (r.b->cta != w->cta) {
-            send(w, &r);
-            continue;
-        }
         if (returns)
             ROW(w, d, uint64_t)[i] = token(r.b);
-        if (!perform(&r, w->now, &who))
+        if (!perform(&r, w->now + (r.b->cta == w->cta ? 0 : latency(w->cta, REMOTE)), &who))
             return X_FAULT;
     }
     return X_NEXT;
