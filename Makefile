@@ -24,8 +24,13 @@ target_b2 := 80
 target_b5 := 90
 target_b7 := 90
 target_c1 := 90a
+target_d1 := 100a
+target_d2 := 100a
+target_d3 := 100a
+target_d4 := 100a
 
 target_side/a0_reduce := 90
+target_side/a1_grouped := 75
 target_side/a1_persistent := 75
 
 from_a1 := a0
@@ -34,8 +39,13 @@ from_b2 := a2
 from_b5 := b2
 from_b7 := b5
 from_c1 := b5
+from_d1 := c1
+from_d2 := d1
+from_d3 := d2
+from_d4 := d3
 
 from_side/a0_reduce := a0
+from_side/a1_grouped := side/a1_persistent
 from_side/a1_persistent := a1
 
 main_rungs := $(patsubst %/kernel.cu,%,$(wildcard [a-d][0-9]_*/kernel.cu))
