@@ -125,7 +125,7 @@ def record_golden(build):
     bad = 0
     for name in names('conformance', '.cu'):
         program = 'build/golden/' + name
-        done = None if program in failed else subprocess.run([program], capture_output=True, text=True)
+        done = None if program in failed else subprocess.run(['timeout', '60', program], capture_output=True, text=True)
         if done is None or done.returncode:
             bad += 1
             print('%s: %s' % (name, (done.stdout + done.stderr)[-300:] if done else 'did not build'))
