@@ -4,7 +4,7 @@
  * PTX ISA. Its comment says what it does, who must execute it, what goes wrong otherwise, and the section of
  * the ISA. The asynchronous units (mbarrier, tma, cluster, wgmma, tmem) have a header each.
  *
- * In this file: 1 addresses and ids   2 barriers and fences   3 cp.async   4 ldmatrix   5 mma.sync
+ * In this file: 1 addresses and ids   2 barriers and fences   3 cp.async   4 ldmatrix, stmatrix   5 mma.sync
  */
 #ifndef Z_PTX_H
 #define Z_PTX_H
@@ -94,7 +94,7 @@ PTX_FN void cp_async_wait_group(void)
     asm volatile("cp.async.wait_group %0;" :: "n"(n) : "memory");
 }
 
-/* ------------------------------------------------------------------ 4 ldmatrix */
+/* ------------------------------------------------------------------ 4 ldmatrix, stmatrix */
 
 /* Reads four 8x8 blocks of 16-bit elements from shared memory into the fragments that mma.sync takes. The whole
  * warp, converged. Lane l gives in p the address of row l % 8 of block l / 8, 16 bytes, a multiple of 16.
@@ -104,6 +104,15 @@ PTX_FN void ldmatrix_sync_aligned_m8n8_x4_shared_b16(uint32_t r[4], uint32_t p)
 {
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(p) : "memory");
+}
+
+/* The way back: writes four 8x8 blocks, from the registers where wgmma and mma.sync leave their sums once those are
+ * rounded to 16 bits. Lanes, addresses and registers as with ldmatrix. The whole warp, converged. ISA: "Warp Level
+ * Matrix Store Instruction: stmatrix". sm_90. */
+PTX_FN void stmatrix_sync_aligned_m8n8_x4_shared_b16(uint32_t p, const uint32_t r[4])
+{
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+                 :: "r"(p), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
 }
 
 /* ------------------------------------------------------------------ 5 mma.sync */
