@@ -1,5 +1,6 @@
 /* tensormap.c: cuTensorMapEncode*: a tensor in global memory, described for the bulk-tensor unit. The limits are the
- * hardware's; the driver only answers "invalid value", here the broken one is named. */
+ * hardware's; the driver only answers "invalid value", here the argument that broke one is named, with its value.
+ * CUDA Driver API: "Tensor Map Object Management". */
 #include "cuda_emu.h"
 #include "tensormap.h"
 #include <string.h>
@@ -22,7 +23,7 @@ struct request {                /* the arguments that the three calls share */
 
 static CUresult bad(const struct request *r, const char *rule, uint64_t value)
 {
-    say("%s: %s (it is %llu)", r->call, rule, (unsigned long long)value);
+    say("%s: %s (it is %lld)", r->call, rule, (long long)value);
     return (CUresult)cudaErrorInvalidValue;
 }
 
@@ -31,7 +32,10 @@ static bool is_float(CUtensorMapDataType t)
     return t >= CU_TENSOR_MAP_DATA_TYPE_FLOAT16 && t <= CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ;
 }
 
-static bool is_wide_packed(CUtensorMapDataType t)
+static bool is_packed(CUtensorMapDataType t) { return t >= CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B; }
+
+/* Packed in global memory, padded to 16 bytes for 16 elements in shared memory. */
+static bool is_padded(CUtensorMapDataType t)
 {
     return t == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B || t == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;
 }
@@ -41,55 +45,89 @@ static uint32_t swizzle_span(CUtensorMapSwizzle s)
     return s == CU_TENSOR_MAP_SWIZZLE_32B ? 32 : s == CU_TENSOR_MAP_SWIZZLE_64B ? 64 : 128;
 }
 
-static CUresult check_tensor(const struct request *r)
+/* What the numbers of the enumerations allow, and what the device has. */
+static CUresult check_kinds(const struct request *r)
 {
-    uint64_t grain = r->interleave == CU_TENSOR_MAP_INTERLEAVE_32B || is_wide_packed(r->type) ? 32 : 16;
-    if (!r->map || dev(r->map) % 64)
-        return bad(r, "the map must be 64-byte aligned", dev(r->map));
+    const struct device *d = ctx_device();
+    if (!d)
+        return (CUresult)cudaErrorNoDevice;
+    bool blackwell = d->cc >= 100, atoms = r->swizzle >= CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B;
+    if (d->cc < 90)
+        return bad(r, "tensor maps need a device of compute capability 9.0", d->cc);
     if ((unsigned)r->type >= sizeof element_bits)
-        return bad(r, "there is no such data type", r->type);
-    if (r->rank < 1 || r->rank > 5)
-        return bad(r, "the rank must be 1 to 5", r->rank);
-    if (r->interleave > CU_TENSOR_MAP_INTERLEAVE_32B || (r->interleave && r->rank < 3))
-        return bad(r, "interleaved layouts need a rank of 3 or more", r->rank);
-    if (!r->address || dev(r->address) % grain)
-        return bad(r, grain == 32 ? "the global address must be 32-byte aligned" : "the global address must be 16-byte aligned", dev(r->address));
-    for (uint32_t i = 0; i < r->rank; i++)
-        if (r->dims[i] < 1 || r->dims[i] > 1ull << 32)
-            return bad(r, "a global dimension must be 1 to 2^32", r->dims[i]);
-    for (uint32_t i = 0; i + 1 < r->rank; i++)
-        if (r->strides[i] % grain || r->strides[i] >= 1ull << 40)
-            return bad(r, grain == 32 ? "a global stride must be a multiple of 32 bytes below 2^40"
-                                      : "a global stride must be a multiple of 16 bytes below 2^40", r->strides[i]);
-    for (uint32_t i = 0; i < r->rank; i++)
-        if (r->element_strides[i] < 1 || r->element_strides[i] > 8)
-            return bad(r, "an element stride must be 1 to 8", r->element_strides[i]);
+        return bad(r, "tensorDataType: there is no such type", r->type);
+    if (is_packed(r->type) && !blackwell)
+        return bad(r, "tensorDataType: packed types need a device of compute capability 10.0", r->type);
+    if ((unsigned)r->interleave > CU_TENSOR_MAP_INTERLEAVE_32B)
+        return bad(r, "interleave: there is no such layout", r->interleave);
     if ((unsigned)r->swizzle > CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B)
-        return bad(r, "there is no such swizzle", r->swizzle);
-    if (r->interleave == CU_TENSOR_MAP_INTERLEAVE_32B && r->swizzle != CU_TENSOR_MAP_SWIZZLE_32B)
-        return bad(r, "the 32-byte interleave needs the 32-byte swizzle", r->swizzle);
-    if (is_wide_packed(r->type) && r->dims[0] % 128)
-        return bad(r, "dimension 0 of this packed type must be a multiple of 128", r->dims[0]);
+        return bad(r, "swizzle: there is no such mode", r->swizzle);
+    if (atoms && !blackwell)
+        return bad(r, "swizzle: atoms of more than 16 bytes need a device of compute capability 10.0", r->swizzle);
     if ((unsigned)r->l2 > CU_TENSOR_MAP_L2_PROMOTION_L2_256B)
-        return bad(r, "there is no such L2 promotion", r->l2);
+        return bad(r, "l2Promotion: there is no such size", r->l2);
+    if ((unsigned)r->fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA)
+        return bad(r, "oobFill: there is no such fill", r->fill);
     if (r->fill && !is_float(r->type))
-        return bad(r, "only floating-point tensors can be filled with NaN", r->type);
+        return bad(r, "oobFill: only floating-point tensors can be filled with NaN; tensorDataType is another", r->type);
+    if (r->interleave == CU_TENSOR_MAP_INTERLEAVE_32B && r->swizzle != CU_TENSOR_MAP_SWIZZLE_32B)
+        return bad(r, "swizzle: CU_TENSOR_MAP_INTERLEAVE_32B needs CU_TENSOR_MAP_SWIZZLE_32B", r->swizzle);
+    if (r->interleave && r->type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B)
+        return bad(r, "interleave: this packed type goes without", r->interleave);
+    if (is_padded(r->type) && r->swizzle && (r->swizzle < CU_TENSOR_MAP_SWIZZLE_128B || r->swizzle == CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B))
+        return bad(r, "swizzle: this packed type goes with none, or one of 128 bytes without the flip", r->swizzle);
     return CUDA_SUCCESS;
 }
 
-/* One row of a box in shared memory: `elements` of dimension 0. */
-static CUresult check_inner(const struct request *r, uint32_t elements)
+static CUresult check_tensor(const struct request *r)
 {
-    uint64_t bytes = is_wide_packed(r->type) ? elements : (uint64_t)elements * element_bits[r->type] / 8;
-    if (is_wide_packed(r->type) && elements != 128)
-        return bad(r, "the box of this packed type must be 128 elements wide", elements);
-    if (r->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && (bytes % 16 || !bytes))
-        return bad(r, "the box must be a multiple of 16 bytes wide", bytes);
-    if (r->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE && r->swizzle && bytes > swizzle_span(r->swizzle))
-        return bad(r, r->swizzle == CU_TENSOR_MAP_SWIZZLE_32B ? "with the 32-byte swizzle the box may be 32 bytes wide"
-                    : r->swizzle == CU_TENSOR_MAP_SWIZZLE_64B ? "with the 64-byte swizzle the box may be 64 bytes wide"
-                                                              : "with a 128-byte swizzle the box may be 128 bytes wide", bytes);
+    uint64_t grain = r->interleave == CU_TENSOR_MAP_INTERLEAVE_32B || is_padded(r->type) ? 32 : 16;
+    CUresult error = r->map && dev(r->map) % 64 == 0 ? check_kinds(r) : bad(r, "tensorMap: must be aligned to 64 bytes", dev(r->map));
+    if (error)
+        return error;
+    if (r->rank < 1 || r->rank > 5)
+        return bad(r, "tensorRank: must be 1 to 5", r->rank);
+    if (r->interleave && r->rank < 3)
+        return bad(r, "tensorRank: interleaved layouts need 3 or more", r->rank);
+    if (!r->address || dev(r->address) % grain)
+        return bad(r, grain == 32 ? "globalAddress: must be a multiple of 32" : "globalAddress: must be a multiple of 16", dev(r->address));
+    for (uint32_t i = 0; i < r->rank; i++)
+        if (r->dims[i] < 1 || r->dims[i] > 1ull << 32)
+            return bad(r, "globalDim: each must be 1 to 2^32", r->dims[i]);
+    if (is_padded(r->type) ? r->dims[0] % 128 : is_packed(r->type) && r->dims[0] % 2)
+        return bad(r, is_padded(r->type) ? "globalDim[0]: must be a multiple of 128 for this packed type"
+                                         : "globalDim[0]: must be a multiple of 2 for this packed type", r->dims[0]);
+    for (uint32_t i = 0; i + 1 < r->rank; i++)
+        if (r->strides[i] % grain || r->strides[i] >= 1ull << 40)
+            return bad(r, grain == 32 ? "globalStrides: each must be a multiple of 32 bytes below 2^40"
+                                      : "globalStrides: each must be a multiple of 16 bytes below 2^40", r->strides[i]);
+    for (uint32_t i = 0; i < r->rank; i++)
+        if (r->element_strides[i] < 1 || r->element_strides[i] > 8)
+            return bad(r, "elementStrides: each must be 1 to 8", r->element_strides[i]);
     return CUDA_SUCCESS;
+}
+
+/* One row of a box in shared memory: `elements` of dimension 0; `name`: the argument that says how many. */
+static CUresult check_inner(const struct request *r, const char *name, uint32_t elements)
+{
+    static const char *const rules[] = { "must be a multiple of 16 bytes", "must be 128 for this packed type",
+                                         "with a swizzle of 32 bytes, must be at most 32 bytes",
+                                         "with a swizzle of 64 bytes, must be at most 64 bytes",
+                                         "with a swizzle of 128 bytes, must be at most 128 bytes" };
+    uint64_t bytes = is_padded(r->type) ? elements : (uint64_t)elements * element_bits[r->type] / 8;
+    bool plain = r->interleave == CU_TENSOR_MAP_INTERLEAVE_NONE;
+    char text[100];
+    int broken = -1;
+    if (is_padded(r->type) && elements != 128)
+        broken = 1;
+    else if (plain && (bytes % 16 || !bytes))
+        broken = 0;
+    else if (plain && r->swizzle && bytes > swizzle_span(r->swizzle))
+        broken = swizzle_span(r->swizzle) == 32 ? 2 : swizzle_span(r->swizzle) == 64 ? 3 : 4;
+    if (broken < 0)
+        return CUDA_SUCCESS;
+    snprintf(text, sizeof text, "%s: %s", name, rules[broken]);
+    return bad(r, text, broken == 1 ? elements : bytes);
 }
 
 static struct tensor_map encode(const struct request *r)
@@ -119,9 +157,9 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tens
     CUresult error = check_tensor(&r);
     for (uint32_t i = 0; i < tensorRank && !error; i++)
         if (boxDim[i] < 1 || boxDim[i] > 256)
-            error = bad(&r, "a box dimension must be 1 to 256", boxDim[i]);
+            error = bad(&r, "boxDim: each must be 1 to 256", boxDim[i]);
     if (!error)
-        error = check_inner(&r, boxDim[0]);
+        error = check_inner(&r, "boxDim[0]", boxDim[0]);
     if (error)
         return error;
     struct tensor_map m = encode(&r);
@@ -131,24 +169,36 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *tensorMap, CUtensorMapDataType tens
     return CUDA_SUCCESS;
 }
 
+/* The corners of the bounding box, and that something is left between them. */
+static CUresult check_corners(const struct request *r, const int *lower, const int *upper, uint32_t corners)
+{
+    static const int limit[] = {0, 32768, 128, 16};     /* by the number of corner coordinates */
+    int most = limit[MIN(corners, 3)];
+    for (uint32_t i = 0; i < corners; i++) {
+        if (lower[i] < -most || lower[i] >= most)
+            return bad(r, "pixelBoxLowerCorner: out of the range that the rank leaves it", (uint64_t)(int64_t)lower[i]);
+        if (upper[i] < -most || upper[i] >= most)
+            return bad(r, "pixelBoxUpperCorner: out of the range that the rank leaves it", (uint64_t)(int64_t)upper[i]);
+        if ((int64_t)r->dims[i + 1] - 1 + upper[i] < lower[i])
+            return bad(r, "pixelBoxUpperCorner: the bounding box is empty", (uint64_t)(int64_t)upper[i]);
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult im2col(struct request *r, enum tensor_map_mode mode, const int *lower, const int *upper, uint32_t corners,
                        uint32_t channels, uint32_t pixels)
 {
-    static const int limit[] = {0, 32768, 128, 16};     /* by the number of corner coordinates */
     CUresult error = check_tensor(r);
     if (!error && r->rank < 3)
-        error = bad(r, "im2col needs a rank of 3, 4 or 5", r->rank);
-    for (uint32_t i = 0; i < corners && !error; i++) {
-        int most = limit[MIN(corners, 3)];
-        if (lower[i] < -most || lower[i] >= most || upper[i] < -most || upper[i] >= most)
-            error = bad(r, "a corner of the pixel box is out of range", (uint64_t)(int64_t)lower[i]);
-    }
-    if (!error && (channels < 1 || channels > 256))
-        error = bad(r, "channelsPerPixel must be 1 to 256", channels);
-    if (!error && (pixels < 1 || pixels > 1024))
-        error = bad(r, "pixelsPerColumn must be 1 to 1024", pixels);
+        error = bad(r, "tensorRank: im2col needs 3, 4 or 5", r->rank);
     if (!error)
-        error = check_inner(r, channels);
+        error = check_corners(r, lower, upper, corners);
+    if (!error && (channels < 1 || channels > 256))
+        error = bad(r, "channelsPerPixel: must be 1 to 256", channels);
+    if (!error && mode != TENSOR_IM2COL_W128 && (pixels < 1 || pixels > 1024))
+        error = bad(r, "pixelsPerColumn: must be 1 to 1024", pixels);
+    if (!error)
+        error = check_inner(r, "channelsPerPixel", channels);
     if (error)
         return error;
     struct tensor_map m = encode(r);
@@ -184,6 +234,14 @@ CUresult cuTensorMapEncodeIm2colWide(CUtensorMap *tensorMap, CUtensorMapDataType
     NEEDS(drv, tensorMap && globalDim && (globalStrides || tensorRank < 2) && elementStrides);
     struct request r = {"cuTensorMapEncodeIm2colWide", tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
                         elementStrides, interleave, swizzle, l2Promotion, oobFill};
+    if (ctx_device() && ctx_device()->cc < 100)
+        return bad(&r, "needs a device of compute capability 10.0", ctx_device()->cc);
+    if ((unsigned)mode > CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128)
+        return bad(&r, "mode: there is no such mode", mode);
+    if (interleave)
+        return bad(&r, "interleave: the wide im2col modes go without", interleave);
+    if (swizzle != CU_TENSOR_MAP_SWIZZLE_64B && swizzle != CU_TENSOR_MAP_SWIZZLE_128B && swizzle != CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B)
+        return bad(&r, "swizzle: the wide im2col modes go with 64B, 128B and 128B_ATOM_32B", swizzle);
     return im2col(&r, mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W ? TENSOR_IM2COL_W : TENSOR_IM2COL_W128, &pixelBoxLowerCornerWidth,
                   &pixelBoxUpperCornerWidth, 1, channelsPerPixel, pixelsPerColumn);
 }
@@ -193,8 +251,12 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap *tensorMap, void *globalAddress)
     NEEDS(drv, tensorMap);
     struct tensor_map m;
     memcpy(&m, tensorMap, sizeof m);
-    if (m.magic != TENSOR_MAP_MAGIC || !globalAddress || dev(globalAddress) % 16)
-        return (CUresult)cudaErrorInvalidValue;
+    struct request r = {.call = "cuTensorMapReplaceAddress", .type = (CUtensorMapDataType)m.type};
+    uint64_t grain = m.interleave == CU_TENSOR_MAP_INTERLEAVE_32B || is_padded(r.type) ? 32 : 16;
+    if (m.magic != TENSOR_MAP_MAGIC)
+        return bad(&r, "tensorMap: is none", m.magic);
+    if (!globalAddress || dev(globalAddress) % grain)
+        return bad(&r, grain == 32 ? "globalAddress: must be a multiple of 32" : "globalAddress: must be a multiple of 16", dev(globalAddress));
     m.address = dev(globalAddress);
     memcpy(tensorMap, &m, sizeof m);
     return CUDA_SUCCESS;
