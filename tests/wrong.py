@@ -96,6 +96,18 @@ MISTAKES = {
         ('each_cta_adds_the_cluster', r'cluster_ctarank\(\) == 0 && ', '', '-n 100000'),
         ('sum_not_from_zero', r'cudaMemsetAsync\(.*\);', '', '-n 1000'),
     ],
+    'side/a1_grouped': [
+        ('first_group_only', r'\+\+group == groups', '++group == 1', '-m 200 -n 136 -k 72'),
+        ('last_group_left_out', r'\+\+group == groups', '++group == groups - 1', '-m 200 -n 136 -k 72'),
+        ('groups_as_large_as_the_first', r'first_tile \+= tiles_in\(problem_gmem\[group\]\)',
+         'first_tile += tiles_in(problem_gmem[0])', '-m 200 -n 136 -k 72'),
+        ('one_tile_too_many', r'tile - first_tile >= ', 'tile - first_tile > ', '-m 200 -n 136 -k 72'),
+        ('k_of_the_first_group', r'p\.k; k0', 'problem_gmem[0].k; k0', '-m 200 -n 136 -k 72'),
+        ('row_not_counted_from_the_group', r'\(tile - first_tile\) / tiles_n', 'tile / tiles_n', '-m 200 -n 136 -k 72'),
+        ('edge_ends_the_thread', r'continue;', 'return;', '-m 1021 -n 517 -k 37'),
+        ('row_bound_left_out', r'row >= p\.m \|\| ', '', '-m 200 -n 136 -k 72'),
+        ('column_bound_left_out', r' \|\| col >= p\.n', '', '-m 200 -n 133 -k 72'),
+    ],
     'side/a1_persistent': [
         ('one_turn_only', r'tile \+= gridDim\.x', 'tile += tiles', '-m 1021 -n 517 -k 37'),
         ('edge_ends_the_thread', r'continue;', 'return;', '-m 1021 -n 517 -k 37'),

@@ -392,6 +392,15 @@ static inline struct verdict check_gemm(const int8_t *a, const int8_t *b, const 
     return v;
 }
 
+/* Says of which of several products the verdict is. */
+static inline void name_group(struct verdict *v, int group, int groups)
+{
+    const struct verdict one = *v;
+    snprintf(v->method, sizeof v->method, "every element of %d products", groups);
+    if (!v->pass)
+        snprintf(v->reason, sizeof v->reason, "group %d: %.220s", group, one.reason);
+}
+
 /* ------------------------------------------------------------------ 7 the check of a vector */
 
 static inline struct verdict check_vector(const float *got, const float *want, size_t count)

@@ -83,16 +83,21 @@ static inline void judge_guards(struct verdict *v, const uint8_t *image, size_t 
              "a store outside the output: the byte at offset %lld of its %zu bytes was changed", damage, bytes);
 }
 
-static inline struct verdict check_guarded_gemm(const struct run *run, const int8_t *a, const int8_t *b,
-                                                const half *c_gmem)
+static inline struct verdict check_guarded_product(struct shape s, const int8_t *a, const int8_t *b, const half *c_gmem,
+                                                   uint64_t seed)
 {
-    const struct shape s = run->shape;
     const size_t bytes = (size_t)s.m * s.n * sizeof(half);
     uint8_t *image = guarded_download(c_gmem, bytes);
-    struct verdict v = check_gemm(a, b, (const half *)(image + GUARD_BYTES), s.m, s.n, s.k, run->options.seed);
+    struct verdict v = check_gemm(a, b, (const half *)(image + GUARD_BYTES), s.m, s.n, s.k, seed);
     judge_guards(&v, image, bytes);
     free(image);
     return v;
+}
+
+static inline struct verdict check_guarded_gemm(const struct run *run, const int8_t *a, const int8_t *b,
+                                                const half *c_gmem)
+{
+    return check_guarded_product(run->shape, a, b, c_gmem, run->options.seed);
 }
 
 static inline struct verdict check_guarded_vector(const float *want, const float *z_gmem, size_t count)
@@ -140,18 +145,26 @@ static inline cudaError_t launch_copy_call(const void *call)
     return cudaMemcpyAsync(c->to, c->from, c->bytes, cudaMemcpyDeviceToDevice, 0);
 }
 
+/* Times a rung on its integers beside anything else that does the same work: operations or bytes per launch. */
+static inline struct timing time_beside(const struct run *run, struct contestant rung, struct contestant baseline,
+                                        const char *name, double work, const char *unit)
+{
+    struct timing t = { .work = work, .unit = unit, .baseline = name, .inputs = "integers" };
+    time_regimes(&rung, &baseline, run->options.bench, run->options.iters, &t);
+    return t;
+}
+
 /* Times something that moves `bytes` of global memory beside a copy that moves as many: half read, half written. */
 static inline struct timing time_beside_copy(const struct run *run, struct contestant rung, size_t bytes)
 {
-    struct timing t = { .work = (double)bytes, .unit = "TB/s", .baseline = "copy", .inputs = "integers" };
     struct copy_call call = { .bytes = bytes / 2 };
     void *from;
     CHECK(cudaMalloc(&call.to, call.bytes));
     CHECK(cudaMalloc(&from, call.bytes));
     CHECK(cudaMemset(from, 1, call.bytes));
     call.from = from;
-    const struct contestant baseline = { launch_copy_call, &call };
-    time_regimes(&rung, &baseline, run->options.bench, run->options.iters, &t);
+    const struct contestant copy = { launch_copy_call, &call };
+    const struct timing t = time_beside(run, rung, copy, "copy", (double)bytes, "TB/s");
     CHECK(cudaFree(call.to));
     CHECK(cudaFree(from));
     return t;

@@ -158,6 +158,21 @@ static void exchanged_elements_are_rejected(void)
     release(&x);
 }
 
+static void one_wrong_group_is_named(void)
+{
+    struct answer x = right_answer(33, 21, 17);
+    struct verdict v = judge(&x);
+    name_group(&v, 0, 3);
+    CHECK(v.pass);
+    CHECK_STR(v.method, "every element of 3 products");
+    x.c[5] = 0x7E01;
+    v = judge(&x);
+    name_group(&v, 2, 3);
+    CHECK(!v.pass);
+    CHECK(strstr(v.reason, "group 2: c[0][5] is NaN") == v.reason);
+    release(&x);
+}
+
 static void a_wrong_vector_is_rejected(void)
 {
     float want[5] = { 1, 2, 3, 4, 5 }, got[5] = { 1, 2, 3, 4, 5 };
@@ -369,6 +384,7 @@ TESTS({ right_answers_pass, "right answers pass, both ways of checking" },
       { swapped_m_and_n_are_rejected, "a transposed result is rejected" },
       { a_missing_row_is_rejected, "a missing row is rejected" },
       { exchanged_elements_are_rejected, "errors that cancel are rejected" },
+      { one_wrong_group_is_named, "of several products the wrong one is named" },
       { a_wrong_vector_is_rejected, "a vector with a NaN or a last-bit error is rejected" },
       { stores_outside_the_output_are_found, "a store just outside the output is found" },
       { sums_stay_exact, "inputs keep every sum within 2048, at any k" },
