@@ -52,9 +52,9 @@ static inline uint32_t idesc_of(const struct tc_trial *t)
 }
 
 /* The layout of "128-byte swizzle with 32-byte atomicity": 4 of k to 512 bytes. */
-static inline struct strides tc_strides(int span, bool mn_major, int rows)
+static inline struct strides tc_strides(int span, bool mn_major, int rows, int k)
 {
-    return span == 1 ? (struct strides){ 1024, 512 } : strides_of(span, mn_major, rows);
+    return span == 1 ? (struct strides){ 128 * k, 512 } : strides_of(span, mn_major, rows, mn_major ? k / 8 : 2);
 }
 
 static inline int tc_offset(int span, bool mn_major, struct strides s, int bits, int mn, int k)
@@ -76,7 +76,7 @@ static inline uint64_t tc_descriptor(int at, int span, struct strides s)
 /* `first` row of the matrix lies in row 0. Narrow elements: 16 of them packed at the start of every 16 bytes. */
 static inline void tc_lay_out(uint8_t *image, const struct number *x, int which, int first, int rows, int k_all, int span, bool mn_major)
 {
-    struct strides s = tc_strides(span, mn_major, rows);
+    struct strides s = tc_strides(span, mn_major, rows, k_all);
     for (int mn = 0; mn < rows; mn++)
         for (int k = 0; k < k_all; k++) {
             uint32_t code = code_for(x, value_at(x, which, first + mn, k));
@@ -184,8 +184,8 @@ static inline char *write_tc_before(char *at, const struct tc_trial *t)
     at = say_to(at, "add.u32 %%r18, %%r14, 0x%x; add.u32 %%r21, %%r14, 0x%x; mov.u32 %%r19, 0x%x; cvt.u64.u32 %%rd30, %%r10; and.b64 %%rd30, %%rd30, 0xffffff; shr.u64 %%rd30, %%rd30, 4;\n",
                 (uint32_t)t->lane << 16 | (uint32_t)t->at, (uint32_t)t->lane << 16 | 400, idesc_of(t));
     return say_to(at, "add.u64 %%rd31, %%rd30, 0x%llx; add.u64 %%rd32, %%rd30, 0x%llx;\n",
-                  (unsigned long long)(tc_descriptor(TC_A_AT, t->a_span, tc_strides(t->a_span, t->ta, t->m / g)) ^ t->a_xor),
-                  (unsigned long long)(tc_descriptor(TC_B_AT, t->b_span, tc_strides(t->b_span, t->tb, t->n / g)) ^ t->b_xor));
+                  (unsigned long long)(tc_descriptor(TC_A_AT, t->a_span, tc_strides(t->a_span, t->ta, t->m / g, tc_k(t))) ^ t->a_xor),
+                  (unsigned long long)(tc_descriptor(TC_B_AT, t->b_span, tc_strides(t->b_span, t->tb, t->n / g, tc_k(t))) ^ t->b_xor));
 }
 
 static inline char *write_tc_commit(char *at, const struct tc_trial *t)

@@ -96,9 +96,10 @@ static void split_scale(float scale, int emin, int64_t *eighths, int *exponent)
     *eighths = scale == 0 ? 0 : (int64_t)ldexpf(scale, 3 - e);
 }
 
-static float fp4_output(const float *x, const float (*y)[LANES], int row, int k, const float *sa, const float *sb,
-                        int emin, float c)
+float mma_fp4_output(const float *x, const float (*y)[LANES], int row, int k, const float *sa, const float *sb, enum type scale,
+                     float c)
 {
+    int emin = scale == T_UE4M3 ? -6 : -127;
     struct mma_terms t = { .n = 0 };
     bool any_nan = isnan(c);
     for (int q = 0; q < QUARTERS; q++) {
@@ -122,10 +123,9 @@ static float fp4_output(const float *x, const float (*y)[LANES], int row, int k,
 
 static void run_fp4(const struct instr *in, int k, const struct scales *s, struct mma_matrices *m)
 {
-    int emin = in->type[4] == T_UE4M3 ? -6 : -127;
     for (int col = 0; col < 8; col++)
         for (int row = 0; row < 16; row++)
-            m->d[col][row] = fp4_output(m->x + col * k, m->y, row, k, s->a[row], s->b[col], emin, m->c[col][row]);
+            m->d[col][row] = mma_fp4_output(m->x + col * k, m->y, row, k, s->a[row], s->b[col], in->type[4], m->c[col][row]);
 }
 
 /* ---- handlers */

@@ -18,8 +18,8 @@ struct smem_tile tc_tile(const struct tc_mma *m, bool b)
 {
     enum type t = b ? m->id.b : m->id.a;
     uint32_t bytes = mma_bits(t) > 8 ? mma_bits(t) / 8 : 1;             /* narrow ones count as bytes along k */
-    uint32_t row = b && m->form.sparse ? 2 * TC_A_BYTES : TC_A_BYTES;
-    return (struct smem_tile){ .rows = b ? m->id.n / m->form.group : tc_rows(m), .k = row / bytes, .bytes = bytes,
+    uint32_t row = b ? tc_row_bytes(m) : TC_A_BYTES;
+    return (struct smem_tile){ .rows = b ? m->id.n / m->form.group + tc_shift(m) : tc_rows(m), .k = row / bytes, .bytes = bytes,
                                .mn_major = b ? m->id.transpose_b : m->id.transpose_a };
 }
 
@@ -101,7 +101,24 @@ static bool use_operands(struct tc_mma *m)
 {
     if (m->form.a_in_tmem ? !use_tmem(m, "A", m->a, TC_A_BYTES / 4, true, false) : !check_descriptor(m, false))
         return false;
+    if (m->form.sparse && !use_tmem(m, "the sparsity metadata", (m->meta & 0xffff0000) | tc_meta_column(m), tc_meta_columns(m), true, false))
+        return false;
+    if (m->form.scales && (!use_tmem(m, "scale-A", m->sfa, tc_scale_columns(m, false), false, false) ||
+                           !use_tmem(m, "scale-B", m->sfb, tc_scale_columns(m, true), false, false)))
+        return false;
     return check_descriptor(m, true) && use_tmem(m, "D", m->d, m->id.n / m->layout.pieces, true, true);
+}
+
+/* "Zero-Column Mask Descriptor". */
+static bool check_zeros(const struct tc_mma *m)
+{
+    char why[120];
+    if (m->zeros >> 62 || m->zeros >> 36 & 7)
+        return bad(m, FAULT_BAD_OPERAND, "the zero-column mask descriptor", m->zeros, "its bits 36 to 38, 62 and 63 must be zero");
+    if (tc_shift(m) <= m->id.max_shift)
+        return true;
+    snprintf(why, sizeof why, "it shifts by %u columns; the instruction descriptor allows %u", tc_shift(m), m->id.max_shift);
+    return bad(m, FAULT_BAD_OPERAND, "the zero-column mask descriptor", m->zeros, why);
 }
 
 /* ---------------------------------------------------------------- issue */
@@ -130,11 +147,14 @@ static bool decode_idesc(struct tc_mma *m, uint32_t bits)
     return bad(m, FAULT_BAD_OPERAND, "the instruction descriptor", bits, text);
 }
 
-/* Operands stand in the order of the table's rows: d, a, b, idesc, lanes, enable-input-d, scale-input-d. */
+/* Operands stand in the order of the table's rows: d, a, b, the metadata of a sparse A, idesc; then
+ *     lanes, enable-input-d, scale-input-d        scale-A, scale-B, enable-input-d        .ws: enable-input-d, zeros */
+static const struct operand *behind_idesc(const struct instr *in, bool sparse) { return &in->opnd[sparse ? 5 : 4]; }
+
 static bool read_operands(struct tc_mma *m)
 {
     struct warp *w = m->op.user.w;
-    const struct operand *o = m->op.user.in->opnd;
+    const struct operand *o = m->op.user.in->opnd, *rest = behind_idesc(m->op.user.in, m->form.sparse);
     int lane = m->op.user.lane;
     m->d = address(w, &o[0], lane);
     if (m->form.a_in_tmem)
@@ -142,11 +162,21 @@ static bool read_operands(struct tc_mma *m)
     else
         m->a_desc = value64(w, &o[1], lane);
     m->b_desc = value64(w, &o[2], lane);
-    for (uint32_t i = 0; o[4].kind == O_VEC && i < o[4].n; i++)
-        m->disabled[i] = value32(w, &o[4].elem[i], lane);
-    m->keep = predicate(w, &o[5], lane);
-    m->scale_d = o[6].kind == O_NONE ? 0 : (uint32_t)o[6].imm;
-    return decode_idesc(m, value32(w, &o[3], lane));
+    m->meta = m->form.sparse ? address(w, &o[3], lane) : 0;
+    if (m->form.scales) {
+        m->sfa = address(w, &rest[0], lane);
+        m->sfb = address(w, &rest[1], lane);
+        m->keep = predicate(w, &rest[2], lane);
+    } else if (m->form.ws) {
+        m->keep = predicate(w, &rest[0], lane);
+        m->zeros = rest[1].kind == O_NONE ? 0 : value64(w, &rest[1], lane);
+    } else {
+        for (uint32_t i = 0; rest[0].kind == O_VEC && i < rest[0].n; i++)
+            m->disabled[i] = value32(w, &rest[0].elem[i], lane);
+        m->keep = predicate(w, &rest[1], lane);
+        m->scale_d = rest[2].kind == O_NONE ? 0 : (uint32_t)rest[2].imm;
+    }
+    return decode_idesc(m, value32(w, &rest[-1], lane)) && check_zeros(m);
 }
 
 /* Cycles in the pipe. */
@@ -194,16 +224,44 @@ static bool has_scale(const struct instr *in, const struct operand *scale)
     return (in->mode == M_kind_f16 || in->mode == M_kind_tf32) && scale->flags & O_CONST && scale->imm >= 0 && scale->imm <= 15;
 }
 
-/* .ashift shifts what lies in tensor memory, and is not for a matrix that the collector keeps. */
-static bool has_collector(const struct instr *in, bool in_tmem)
+/* .kind::i8 is for some chips of the family alone. */
+static bool has_kind(const struct instr *in)
 {
-    return !has_mod(in, M_ashift) || (in_tmem && !has_mod(in, M_collector_a_use) && !has_mod(in, M_collector_a_fill));
+    const struct module *m = in->func->module;
+    return in->mode != M_kind_i8 || target_has("100a 110a", m->target, m->target_suffix);
 }
 
-static exec_fn *pick(struct instr *in, bool in_tmem)
+static exec_fn *pick_plain(struct instr *in, bool sparse)
 {
-    return has_lanes(in, &in->opnd[4]) && has_scale(in, &in->opnd[6]) && has_collector(in, in_tmem) ? mma : NULL;
+    const struct operand *rest = behind_idesc(in, sparse);
+    /* what the collector keeps cannot be shifted */
+    bool collector = !has_mod(in, M_ashift) || (!has_mod(in, M_collector_a_use) && !has_mod(in, M_collector_a_fill));
+    return has_kind(in) && has_lanes(in, &rest[0]) && has_scale(in, &rest[2]) && collector ? mma : NULL;
 }
 
-exec_fn *pick_TCGEN05_MMA(struct instr *in) { return pick(in, false); }
-exec_fn *pick_TCGEN05_MMA_TMEM(struct instr *in) { return pick(in, true); }
+/* "Valid combinations of scale_vectorsize with types and MMA-Kind". */
+static exec_fn *pick_scaled(struct instr *in)
+{
+    bool x1 = has_mod(in, M_scale_vec_1X), x2 = has_mod(in, M_scale_vec_2X), x4 = has_mod(in, M_scale_vec_4X) || has_mod(in, M_block16);
+    bool written = x1 || x2 || x4 || has_mod(in, M_block32);
+    switch (in->mode) {
+    case M_kind_mxf8f6f4: return x2 || x4 ? NULL : mma;
+    case M_kind_mxf4: return x1 || x4 ? NULL : mma;
+    default: return x1 || !written ? NULL : mma;
+    }
+}
+
+static exec_fn *pick_ws(struct instr *in) { return has_kind(in) ? mma : NULL; }
+
+exec_fn *pick_TCGEN05_MMA(struct instr *in) { return pick_plain(in, false); }
+exec_fn *pick_TCGEN05_MMA_TMEM(struct instr *in) { return pick_plain(in, false); }
+exec_fn *pick_TCGEN05_MMA_SP(struct instr *in) { return pick_plain(in, true); }
+exec_fn *pick_TCGEN05_MMA_SP_TMEM(struct instr *in) { return pick_plain(in, true); }
+exec_fn *pick_TCGEN05_MMA_SCALED(struct instr *in) { return pick_scaled(in); }
+exec_fn *pick_TCGEN05_MMA_SCALED_TMEM(struct instr *in) { return pick_scaled(in); }
+exec_fn *pick_TCGEN05_MMA_SP_SCALED(struct instr *in) { return pick_scaled(in); }
+exec_fn *pick_TCGEN05_MMA_SP_SCALED_TMEM(struct instr *in) { return pick_scaled(in); }
+exec_fn *pick_TCGEN05_MMA_WS(struct instr *in) { return pick_ws(in); }
+exec_fn *pick_TCGEN05_MMA_WS_TMEM(struct instr *in) { return pick_ws(in); }
+exec_fn *pick_TCGEN05_MMA_WS_SP(struct instr *in) { return pick_ws(in); }
+exec_fn *pick_TCGEN05_MMA_WS_SP_TMEM(struct instr *in) { return pick_ws(in); }

@@ -1,7 +1,7 @@
 /* tcgen05_multiply.c: one tcgen05.mma: A and B out of shared and tensor memory, the product, D in tensor memory.
  *
  * Modelled, to the bit of what was measured on chips (mma_math.c): 25 bits below the largest term for all floating-point
- * kinds. Each CTA of a pair has its half of the rows of A and D, and half of the columns of B, which both need whole.
+ * kinds but mxf4 and mxf4nvf4 (tcgen05_scale.c). Each CTA of a pair has its half of the rows of A and D, and half of the columns of B, which both need whole.
  * PTX ISA: "Data Path Layout Organization", "Packing formats of elements in Tensor and Shared memory". */
 #include "tcgen05_mma.h"
 #include "mma.h"
@@ -13,7 +13,7 @@ enum { FRACTION = 25 };
 
 /* ---------------------------------------------------------------- A and B */
 
-static bool unwritten(const struct tc_mma *m, const char *what, const char *where, uint32_t at)
+bool tc_unwritten(const struct tc_mma *m, const char *what, const char *where, uint32_t at)
 {
     fault(m->op.user.w, m->op.user.in, m->op.user.lane, FAULT_UNINITIALIZED, "%s has %s 0x%x, which nothing has written", what, where, at);
     return false;
@@ -21,9 +21,7 @@ static bool unwritten(const struct tc_mma *m, const char *what, const char *wher
 
 static bool is_narrow(enum type t) { return t == T_E2M3 || t == T_E3M2 || t == T_E2M1; }
 
-/* Elements of 4 and 6 bits lie in shared memory as 16 of them, packed, in the first bytes of every 16; the multiplier
- * wants a byte for each, as in tensor memory. */
-static void widen(enum type t, uint8_t *bytes, size_t n)
+void tc_widen(enum type t, uint8_t *bytes, size_t n)
 {
     uint32_t bits = t == T_E2M1 ? 4 : 6, shift = t == T_E2M1 ? 2 : 0;
     for (uint8_t *chunk = bytes; chunk < bytes + n; chunk += SMEM_CHUNK) {
@@ -36,8 +34,7 @@ static void widen(enum type t, uint8_t *bytes, size_t n)
     }
 }
 
-/* The type that the multiplier finds. */
-static enum type container(const struct tc_mma *m, enum type t)
+enum type tc_container(const struct tc_mma *m, enum type t)
 {
     return t == T_E2M1 && m->form.kind < TC_MXF4 ? (enum type)MMA_E2M1_BYTE : t;
 }
@@ -51,9 +48,9 @@ static bool gather(const struct tc_mma *m, uint32_t r, bool b, uint8_t *to)
     enum type type = b ? m->id.b : m->id.a;
     uint32_t reserved = c->memory->smem_reserved, at = 0;
     if (!smem_gather(&d, &t, c->smem - reserved, c->smem_init - reserved, to, &at))
-        return unwritten(m, b ? "the tile of B" : "the tile of A", "a byte of shared memory at", at);
+        return tc_unwritten(m, b ? "the tile of B" : "the tile of A", "a byte of shared memory at", at);
     if (is_narrow(type) && m->form.kind < TC_MXF4)
-        widen(type, to, (size_t)t.rows * t.k);
+        tc_widen(type, to, (size_t)t.rows * t.k);
     return true;
 }
 
@@ -67,7 +64,7 @@ static bool take_a(const struct tc_mma *m, uint32_t r, uint8_t *to)
         uint32_t lane = tmem_lane(m->a) + tc_row_lane(m->layout, row);
         for (uint32_t copy = 0; copy < m->layout.pieces; copy++, lane += m->layout.apart) {
             if (memchr(&t->written[lane][column], 0, words))
-                return unwritten(m, "A", "a word of tensor memory at", lane << 16 | column);
+                return tc_unwritten(m, "A", "a word of tensor memory at", lane << 16 | column);
             if (copy && memcmp(to, &t->cell[lane][column], TC_A_BYTES))
                 return fault(m->op.user.w, m->op.user.in, m->op.user.lane, FAULT_TCGEN05, "row %u of A must lie in lane %u as it does in "
                              "lane %u: D takes %u pieces in layout %c", row, lane, lane - m->layout.apart * copy, m->layout.pieces,
@@ -122,7 +119,7 @@ static bool check_run(const struct tc_mma *m, struct output *out, uint32_t r, ui
 {
     (void)plain;
     const uint8_t *hole = is_disabled(m, r, lane) ? NULL : memchr(&out->t->written[lane][column], 0, n);
-    return !hole || unwritten(m, "D, which enable-input-d adds to,", "a word of tensor memory at",
+    return !hole || tc_unwritten(m, "D, which enable-input-d adds to,", "a word of tensor memory at",
                               lane << 16 | (uint32_t)(hole - out->t->written[lane]));
 }
 
@@ -197,7 +194,7 @@ static void scale_down(const struct tc_mma *m, struct output *out)
 static void multiply(const struct tc_mma *m, struct output *out, const uint8_t *a, const uint8_t *b)
 {
     const struct tc_idesc *id = &m->id;
-    enum type at = container(m, id->a), bt = container(m, id->b);
+    enum type at = tc_container(m, id->a), bt = tc_container(m, id->b);
     int rows = (int)tc_rows(m), n = (int)id->n, k = (int)id->k;
     if (id->d == T_S32) {
         int32_t *d = (int32_t *)out->at;
@@ -209,25 +206,71 @@ static void multiply(const struct tc_mma *m, struct output *out, const uint8_t *
     mma_tile_f32(a, at, b, bt, m->keep ? d : NULL, d, out->stride, rows, n, k, &how);
 }
 
+/* .ws: columns of B from the shift on, some of which count as zero. The mask has a part for each piece of D, made of runs:
+ * `used` columns as they are, `zero` columns of zeros, in turn. */
+static void mask_b(const struct tc_mma *m, uint8_t *b)
+{
+    uint32_t bytes = tc_row_bytes(m), part = m->id.n / m->layout.pieces;
+    uint32_t zero = (uint32_t)(m->zeros >> 40 & 255) + 1, used = (uint32_t)(m->zeros >> 48 & 255) + 1;
+    if (tc_shift(m))
+        memmove(b, b + tc_shift(m) * bytes, (size_t)m->id.n * bytes);
+    for (uint32_t n = 0; m->zeros >> 39 & 1 && n < m->id.n; n++) {
+        uint32_t p = n / part, first = (uint32_t)(m->zeros >> (32 + p) & 1), skip = (uint32_t)(m->zeros >> 8 * p & 255);
+        uint32_t at = (n % part + skip + (first ? used : 0)) % (used + zero);
+        if (at >= used)
+            memset(b + n * bytes, 0, bytes);
+    }
+}
+
+/* .ashift: each row of A takes the place of the next; the last one's is lost, the first stays. */
+static void shift_a(const struct tc_mma *m, uint8_t *a)
+{
+    memmove(a + TC_A_BYTES, a, (size_t)(tc_rows(m) - 1) * TC_A_BYTES);
+}
+
+/* A of CTA r, signs and zeros in their places; `to` has room for twice as much. */
+static bool prepare_a(const struct tc_mma *m, uint32_t r, uint8_t *to)
+{
+    uint8_t stored[TC_MOST_M * TC_A_BYTES];
+    uint8_t *at = m->form.sparse ? stored : to;
+    if (!(m->form.a_in_tmem ? take_a(m, r, at) : gather(m, r, false, at)))
+        return false;
+    if (m->form.ashift)
+        shift_a(m, at);
+    if (m->id.negate_a)
+        negate(tc_container(m, m->id.a), at, (size_t)tc_rows(m) * TC_A_BYTES);
+    return !m->form.sparse || tc_spread_a(m, r, stored, to);
+}
+
+static bool prepare_b(const struct tc_mma *m, uint8_t *b)
+{
+    uint32_t share = m->id.n / m->form.group;
+    for (uint32_t r = 0; r < m->form.group; r++)
+        if (!gather(m, r, true, b + (size_t)r * share * tc_row_bytes(m)))
+            return false;
+    if (m->zeros)
+        mask_b(m, b);
+    if (m->id.negate_b)
+        negate(tc_container(m, m->id.b), b, (size_t)m->id.n * tc_row_bytes(m));
+    return true;
+}
+
 bool tc_multiply(struct tc_op *op)
 {
     const struct tc_mma *m = (const struct tc_mma *)op;
-    _Alignas(64) uint8_t a[TC_MOST_M * TC_ROW_BYTES], b[TC_MOST_N * TC_ROW_BYTES];
+    _Alignas(64) uint8_t a[TC_MOST_M * TC_ROW_BYTES], b[(TC_MOST_N + TC_MOST_SHIFT) * TC_ROW_BYTES];
     static _Thread_local struct output out;
-    uint32_t share = m->id.n / m->form.group;
-    for (uint32_t r = 0; r < m->form.group; r++)
-        if (!gather(m, r, true, b + r * share * TC_A_BYTES))
-            return false;
-    if (m->id.negate_b)
-        negate(container(m, m->id.b), b, (size_t)m->id.n * TC_A_BYTES);
+    if (!prepare_b(m, b))
+        return false;
     for (uint32_t r = 0; r < m->form.group; r++) {
-        if (!(m->form.a_in_tmem ? take_a(m, r, a) : gather(m, r, false, a)) || !open_output(m, &out, r))
+        if (!prepare_a(m, r, a) || !open_output(m, &out, r))
             return false;
-        if (m->id.negate_a)
-            negate(container(m, m->id.a), a, (size_t)tc_rows(m) * TC_A_BYTES);
         if (m->keep && m->scale_d)
             scale_down(m, &out);
-        multiply(m, &out, a, b);
+        if (!m->form.scales)
+            multiply(m, &out, a, b);
+        else if (!tc_scaled_product(m, r, a, b, m->keep ? (float *)out.at : NULL, (float *)out.at, out.stride))
+            return false;
         each_run(m, &out, r, store_run);
     }
     return true;
