@@ -43,8 +43,12 @@ static bool check_address(struct warp *w, const struct instr *in, const struct o
 {
     uint64_t addr[WARP];
     mem_addresses(w, o, addr);
-    uint32_t lane = tmem_lane((uint32_t)addr[0]), first = w->id % 4 * 32, lanes = tc_shape_lanes(shape);
+    uint32_t first = w->id % 4 * 32, lanes = tc_shape_lanes(shape);
     *at = (uint32_t)addr[0];
+    if (w->cta->cluster_rank & 1 && tmem_lane(*at) / TMEM_LANES == 1)
+        *at -= TMEM_LANES << 16;    /* the pair's lanes counted through, as in the ISA's picture of layout A: kernels that do
+                                       so are right on a chip */
+    uint32_t lane = tmem_lane(*at);
     if (warp_live(w) != UINT32_MAX)
         return fault(w, in, -1, FAULT_NOT_CONVERGED, "all 32 threads of the warp must execute it; lanes 0x%08x are there", warp_live(w)), false;
     for (int i = 1; i < WARP; i++)
