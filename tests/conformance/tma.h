@@ -111,7 +111,7 @@ __device__ static inline void barrier_expect(unsigned bar, unsigned bytes)
 __device__ static inline bool barrier_wait(unsigned bar)
 {
     unsigned done = 0;
-    for (int i = 0; i < 1000 && !done; i++)
+    for (int i = 0; i < 100 && !done; i++)
         asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0, 100000; selp.u32 %0, 1, 0, p; }"
                      : "=r"(done) : "r"(bar) : "memory");
     return done;

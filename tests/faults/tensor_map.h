@@ -11,7 +11,6 @@ enum { ROWS = 64, COLS = 128, TILE_ROWS = 8, TILE_COLS = 64 };
 struct matrix_map {
     unsigned box_cols = TILE_COLS, box_rows = TILE_ROWS, row_bytes = COLS * 2;
     CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_128B;
-    void *map = NULL;           /* where to; NULL: nowhere that the caller sees */
 
     /* Exit status 3, and the error's name, when the driver refuses. */
     CUtensorMap encode(void *gmem) const
@@ -24,10 +23,10 @@ struct matrix_map {
         const cuuint64_t dims[2] = { COLS, ROWS }, strides[1] = { row_bytes };
         const cuuint32_t box[2] = { box_cols, box_rows }, every[2] = { 1, 1 };
         CUresult error = ((decltype(&cuTensorMapEncodeTiled))function)(
-            map ? (CUtensorMap *)map : &m, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, gmem, dims, strides, box, every,
+            &m, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, gmem, dims, strides, box, every,
             CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
         if (error == CUDA_SUCCESS)
-            return map ? *(CUtensorMap *)map : m;
+            return m;
         printf("the map was refused: %d\n", error);
         exit(3);
     }

@@ -96,7 +96,7 @@ HALVES(plus) HALVES(less) HALVES(more)
     M(exch, b32, b32, b) M(exch, b64, b64, b) M(exch, b128, b128, b) M(exch, f32, b32, b) M(exch, f64, b64, b) \
     M(cas, b16, b16, m == b ? c : m) M(cas, b32, b32, m == b ? c : m) M(cas, b64, b64, m == b ? c : m) \
     M(cas, b128, b128, m == b ? c : m) \
-    M(add, f32, b32, add_f32(m, b, r->shared)) M(add, f64, b64, add_f64(m, b, r->shared)) \
+    M(add, f32, b32, add_f32(m, b, r->shared || r->subnormals)) M(add, f64, b64, add_f64(m, b, r->shared)) \
     HALF_OPS(M, f16, b16) HALF_OPS(M, bf16, b16) HALF_OPS(M, f16x2, b32) HALF_OPS(M, bf16x2, b32)
 
 /* atom_add_u32: the handler; update_add_u32: its work on one element of every lane. */
@@ -139,7 +139,7 @@ static int update(struct warp *w, const struct instr *in, uint32_t mask, update_
     /* An exchange is how programs write a first value; what it gives back then is seldom looked at. */
     const enum access access = in->mode == M_exch ? A_ATOMIC | A_ANY : A_ATOMIC;
     _Alignas(16) uint8_t rows[8][WARP * sizeof(b128)];
-    struct reach r;
+    struct reach r = { .subnormals = false };
     if (!reach(w, in, a, mask, in->space, size * n, size * n, access, &r))
         return X_FAULT;
     for (uint32_t e = 0; e < n; e++)

@@ -83,6 +83,7 @@ struct reach {
     uint64_t shadow;                    /* add to `at` for the shadow byte; 0: nothing to look up or to mark */
     enum shape shape;                   /* CONSECUTIVE: lane i at at[0] + i*size, all 32 active */
     bool shared;                        /* in the shared memory of this cluster: one host thread's own */
+    bool subnormals;                    /* sums of f32 keep them, though in global memory */
 };
 
 /* Every check of mem_at for the lanes of mask, at row + imm (row_width 4 or 8). false: a fault was reported. */

@@ -16,7 +16,7 @@ struct swizzle { uint8_t shift, mask, flip; };
 /* What happens to a piece between global and shared memory. */
 enum bulk_convert {
     BULK_AS_IS,
-    BULK_FTZ, BULK_TF32, BULK_TF32_FTZ,         /* loads: f32 without its subnormals, rounded to tf32, both */
+    BULK_TF32,                                  /* loads: f32, rounded to tf32 */
     BULK_4_P64, BULK_6_P32,                     /* loads: 8 and 12 packed bytes, to the front of 16 */
     BULK_6_P2                                   /* stores: of 16 bytes the low 6 bits each, packed into 12 bytes */
 };

@@ -128,21 +128,20 @@ static bool shared_side(struct warp *w, const struct instr *in, int lane, struct
 
 /* ---------------------------------------------------------------- on the way */
 
-static uint32_t flushed(uint32_t f32) { return f32 & 0x7f800000 ? f32 : f32 & 0x80000000; }
-
-/* To the nearest tf32, halves to even; infinities and NaNs stay what they are. */
+/* To the nearest tf32, halves to even; every NaN becomes the same one (seen on an H200). */
 static uint32_t to_tf32(uint32_t f32)
 {
-    return (f32 & 0x7f800000) == 0x7f800000 ? f32 : (f32 + 0xfff + (f32 >> 13 & 1)) & ~0x1fffu;
+    if ((f32 & 0x7fffffff) > 0x7f800000)
+        return 0x7fffe000;
+    return (f32 + 0xfff + (f32 >> 13 & 1)) & ~0x1fffu;
 }
 
-static void convert_words(uint8_t *bytes, uint32_t n, enum bulk_convert how)
+static void round_words(uint8_t *bytes, uint32_t n)
 {
     for (uint32_t i = 0; i + 4 <= n; i += 4) {
         uint32_t v;
         memcpy(&v, bytes + i, 4);
-        v = how == BULK_TF32 ? v : flushed(v);
-        v = how == BULK_FTZ ? v : to_tf32(v);
+        v = to_tf32(v);
         memcpy(bytes + i, &v, 4);
     }
 }
@@ -160,9 +159,9 @@ static void land_piece(const struct bulk_copy *c, const struct piece *p)
         for (uint32_t i = 0; i < p->bytes / group; i++)
             to_shared(c, p->at + CHUNK * i, p->global + group * i, group);
         break;
-    default:
+    default:                    /* BULK_TF32 */
         memcpy(words, p->global, p->bytes);
-        convert_words(words, p->bytes, c->convert);
+        round_words(words, p->bytes);
         to_shared(c, p->at, words, p->bytes);
     }
 }
@@ -190,7 +189,7 @@ static void reduce(const struct bulk_copy *c, uint8_t *dst, const uint8_t *src, 
     uint32_t each = c->element * WARP;
     for (uint32_t i = 0; i < bytes; i += each) {
         _Alignas(16) uint8_t row[WARP * 8];
-        struct reach r = { .shape = SCATTERED, .shared = shared };
+        struct reach r = { .shape = SCATTERED, .shared = shared, .subnormals = true };
         uint32_t n = (bytes - i < each ? bytes - i : each) / c->element;
         memcpy(row, src + i, n * c->element);
         for (uint32_t k = 0; k < n; k++)

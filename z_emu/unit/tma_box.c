@@ -212,16 +212,15 @@ static bool run_address(const struct walk *k, uint64_t *addr)
 static const struct swizzle swizzles[] = { { 0, 0, 0 }, { 3, 0x10, 0 }, { 3, 0x30, 0 }, { 3, 0x70, 0 },
                                            { 2, 0x60, 0 }, { 2, 0x60, 8 }, { 1, 0x40, 0 } };
 
-/* What lies outside a tensor reads as zeros, or as the NaN that a copy was seen to fill in for f16. */
+/* What lies outside a tensor reads as zeros, or as the NaN that an H200 fills in, whatever the type: half a word that it repeats. */
 enum { OUTSIDE_NAN = 0x7ff7 };
 
 static enum bulk_convert conversion(const struct box *b)
 {
     if (b->use == BOX_LOAD)
         switch (b->m.type) {
-        case TYPE_F32_FTZ:   return BULK_FTZ;
-        case TYPE_TF32:      return BULK_TF32;
-        case TYPE_TF32_FTZ:  return BULK_TF32_FTZ;
+        case TYPE_TF32:                         /* .ftz changes nothing here (seen on an H200) */
+        case TYPE_TF32_FTZ:  return BULK_TF32;
         case TYPE_4_ALIGN16: return BULK_4_P64;
         case TYPE_6_ALIGN16: return BULK_6_P32;
         default:             return BULK_AS_IS;
@@ -245,9 +244,12 @@ static update_fn *reduction(const struct box *b, const struct instr *in)
 /* The part of each run that lies in the tensor, in bytes of global memory and in bytes of shared memory before it. */
 struct extent { int64_t lo, hi; };
 
+/* A store is cut off at a multiple of 16 bytes, which the stride leaves room for (seen on an H200). */
 static struct extent extent_of(const struct box *b)
 {
     int64_t width = (int64_t)b->m.dim_minus_1[0] + 1, lo = b->at[0] < 0 ? 0 : b->at[0], hi = b->at[0] + b->n[0];
+    int64_t grain = b->use == BOX_LOAD || is_padded(&b->m) ? 1 : 128 / b->m.element_bits;
+    width = (width + grain - 1) / grain * grain;
     return (struct extent){ lo, hi > width ? width : hi };
 }
 
