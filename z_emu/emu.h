@@ -23,6 +23,7 @@ enum { WARP = 32 };
 
 struct instr; struct func; struct module; struct symbol;
 struct warp; struct split; struct cta; struct mbarrier; struct warpgroup; struct registers; struct sm; struct gpu; struct launch;
+struct cluster; struct races;
 
 /* ================================================================ diag: what it tells a person */
 
@@ -190,6 +191,7 @@ struct instr {
                                    counts as the line it was inlined at in the kernel's own file; loc has it all */
     uint16_t file;              /* index into module->file */
     uint16_t cost;              /* issue cycles, filled in when bound to a device */
+    uint16_t site;              /* number of the place that its accesses to shared memory are remembered by; 0: none */
     struct operand *opnd;
     const uint16_t *mod;        /* every modifier as written, enum mod, for handlers that need more than the fields */
     const void *plan;           /* what its picker worked out for its handler; NULL if it had no need to */
@@ -260,6 +262,7 @@ struct func {
     uint32_t regs;              /* registers per thread: from the cubin beside the PTX, else estimated */
     uint32_t stack_bytes;       /* .local of itself and the deepest chain of calls below it (bind.c) */
     uint8_t *const_image;       /* the constant rows, filled in when the module is loaded (bind.c) */
+    const struct instr **site; uint32_t nsites;         /* places by number; a kernel's follow its module's (core/race_site.c) */
     struct symbol *sym;
     const char *refused;        /* ptx_parse_usable: why it must not run; NULL: it may */
 };
@@ -273,6 +276,7 @@ struct module {
     struct func **func; uint32_t nfunc;
     struct symbol **var; uint32_t nvar;     /* module-scope .global, .const, .shared */
     const char **file; uint32_t nfile;      /* source files by index */
+    const struct instr **site; uint32_t nsites;         /* of functions that are no kernels; number 0 is none */
     struct arena *arena;        /* owns everything above */
 };
 
@@ -317,7 +321,8 @@ bool device_runs(const struct device *d, uint32_t target, char suffix);  /* PTX 
 /* ---- memory (core/memory.c) */
 enum access { A_READ = 1, A_WRITE = 2, A_ATOMIC = 3, A_ASYNC = 4,
               A_ANY = 8,        /* unwritten bytes may be read: parameters are copied with their padding */
-              A_LATER = 16 };   /* the bytes do not count as written yet: an asynchronous copy will say when */
+              A_LATER = 16,     /* the bytes do not count as written yet: an asynchronous copy will say when */
+              A_STRONG = 32 };  /* volatile, relaxed, acquire, release: orders, and races with no other strong access */
 
 struct alloc {                  /* one allocation of global memory */
     uint64_t addr;              /* device address */
@@ -415,7 +420,6 @@ struct warp {
     uint32_t cluster_passed;    /* lanes that have arrived, and not yet waited since it completed */
     struct cp_async *cp_async;  /* copies in flight (core/cp_async.c); NULL until the first */
     struct bulk *bulk;          /* bulk stores in flight (unit/bulk.c); NULL until the first */
-    struct held *held;          /* registers that asynchronous hardware uses (core/held.c); NULL until the first */
 };
 #define ROW(w, o, T) ((T *)((w)->regs + (o)->row))
 #define PRED(w, o) (*(uint32_t *)((w)->regs + (o)->row))
@@ -454,6 +458,7 @@ struct cta {
     struct barrier barrier[16];
     struct mbarrier *mbarriers; /* live ones (unit/mbarrier.c) */
     struct warpgroup *warpgroups;       /* by warp / 4 (unit/wgmma.c); NULL until the first wgmma */
+    struct races *races;        /* what the race detector knows of its cluster; NULL: not watched */
     struct registers *registers;        /* the pool of setmaxnreg (unit/setmaxnreg.c); NULL until the first */
     struct tcgen05 *tcgen05;    /* unit/tcgen05.c; NULL until the first tcgen05 instruction */
     uint32_t events;            /* things under way that will call back; the CTA's memory stays until there are none */
@@ -516,31 +521,65 @@ void gpu_host_waits(struct gpu *g, bool waits);
 /* CTAs per SM that fit at once, by threads, registers and shared memory. */
 uint32_t occupancy(const struct gpu *g, const struct func *f, uint32_t threads, uint32_t dyn_smem);
 
-/* ---- registers that asynchronous hardware uses, operands with a "~" in the table (core/held.c) */
-enum held_how { HELD_NOT, HELD_READ, HELD_WRITTEN };    /* by the hardware, until its wait */
-struct held_register {
-    uint32_t row;
-    uint8_t how;
-    uint8_t fault;              /* enum fault_id of one who touches it too early */
-    const struct instr *holder;
-    uint64_t group;             /* the wait for groups below some number frees it */
-    uint64_t written;           /* when the warp's own instructions wrote it last, and which one */
-    const struct instr *writer;
-};
-struct held_register *held_register(struct warp *w, uint32_t row);      /* NULL: no "~" operand is there */
-void held_release(struct warp *w, uint64_t groups);     /* those of groups below that are free */
-void held_fence(struct warp *w);
-bool held_fenced(struct warp *w);                       /* was there any fence? */
-/* The instruction that wrote it since the last fence; NULL: none. */
-const struct instr *held_unfenced(struct warp *w, const struct held_register *r);
-int held_fault(struct warp *w, const struct instr *in, const struct held_register *r, bool writes);
-
 /* ---- one clock (core/clock.c): things that happen later */
 typedef void event_fn(struct cta *c, void *arg, uint64_t now);
 /* Runs fn at modelled cycle `when` on the host thread that runs c's cluster. */
 void event_at(struct cta *c, uint64_t when, event_fn *fn, void *arg);
 /* A latency of `cycles`, perturbed by EMU_SEED (exactly `cycles` when it is unset). */
 uint64_t latency(struct cta *c, uint64_t cycles);
+
+/* ---- races (core/race.c): accesses to shared memory are held against those before them; docs/emulator.md says how.
+ * Each unit tells what it does when it is issued: what it reads or writes, by whom its end will be known, and who learns of
+ * it. The functions that return bool return false after a fault was reported. All may be called at any time. */
+
+enum race_unit { RACE_CP_ASYNC, RACE_BULK, RACE_WGMMA, RACE_TCGEN05, RACE_UNITS };
+
+/* A warp's own access to `bytes` bytes at shared address `at` of `owner`, through the generic proxy. Plain ld and st are
+ * looked at by the accessor; this is for what does not go through it. */
+bool race_access(struct warp *w, const struct instr *in, int lane, struct cta *owner, uint32_t at, uint32_t bytes, bool write);
+
+/* Work of the async proxy that the warp waits for in groups: `group` have been closed before the one it belongs to.
+ * Later: the warp has waited until `groups` groups are done; or they are to be done before p's phase is complete. */
+bool race_work(struct warp *w, const struct instr *in, int lane, enum race_unit unit, uint32_t group, struct cta *owner,
+               uint32_t at, uint32_t bytes, bool write);
+void race_work_done(struct warp *w, enum race_unit unit, uint32_t groups);
+struct race_point;                          /* what an mbarrier has for this (unit/mbarrier.h: mbarrier_race) */
+void race_work_arrive(struct warp *w, enum race_unit unit, uint32_t groups, struct race_point *p);
+/* tcgen05 has commits for groups: how many the warp has made, and one more, which p hears of. */
+uint32_t race_commits(const struct warp *w);
+void race_commit(struct warp *w, struct race_point *p);
+
+/* A copy into `owner`'s memory whose bytes complete on p. async: it writes through the async proxy. */
+bool race_copy_in(struct warp *w, const struct instr *in, int lane, struct cta *owner, uint32_t at, uint32_t bytes,
+                  struct race_point *p, bool async);
+/* The source of that copy, where it is shared memory too. */
+bool race_copy_out(struct warp *w, const struct instr *in, int lane, struct cta *owner, uint32_t at, uint32_t bytes,
+                   struct race_point *p);
+
+/* A tile read by a tensor core: n chunks of 16 bytes. Where several warps issue it, *common (NULL at first) gathers what
+ * all of them are ordered after; race_issue_end frees it. */
+struct race_clock;
+void race_issue(struct warp *w, struct race_clock **common);
+bool race_tile(struct warp *w, const struct instr *in, enum race_unit unit, uint32_t group, const struct race_clock *common,
+               struct cta *owner, const uint32_t *chunk, uint32_t n);
+void race_issue_end(struct race_clock **common);
+
+/* What orders. */
+void race_fence(struct warp *w, bool proxy);            /* proxy: between the generic and the async proxy */
+void race_barrier_arrive(struct warp *w, uint32_t id);
+void race_barrier_done(struct cta *c, uint32_t id, uint64_t waiting);   /* waiting: a bit per warp */
+void race_cluster_arrive(struct warp *w, bool relaxed);
+void race_cluster_done(struct cluster *g);
+void race_cluster_wait(struct warp *w, bool relaxed);
+void race_exit(struct warp *w);
+struct race_point *race_point_new(struct cta *c, uint32_t at);          /* an mbarrier at that shared address; NULL: not watched */
+void race_point_free(struct race_point *p);
+/* A warp uses the mbarrier in any way: false, a fault was reported, if it is not ordered after its initialisation. */
+bool race_point_use(struct warp *w, const struct instr *in, int lane, struct race_point *p);
+void race_point_arrive(struct warp *w, struct race_point *p, bool relaxed);
+void race_point_landed(struct race_point *p);           /* a race_copy_in */
+void race_point_phase(struct race_point *p);                            /* is complete */
+void race_point_wait(struct warp *w, const struct race_point *p, bool relaxed);         /* has found a phase complete */
 
 /* ---- what a kernel asks of the system: vprintf, __assertfail, malloc, free (core/syscall.c) */
 bool syscall_known(const char *name);
@@ -554,6 +593,7 @@ void gpu_set_limits(struct gpu *g, uint32_t stack_bytes, size_t heap_bytes);    
 /* cp.async: cycle at which every copy that these lanes have begun will have landed; 0: none is under way.
  * What is put on the clock for that cycle happens after the landing. */
 uint64_t cp_async_done(const struct warp *w, uint32_t lanes);
+uint32_t cp_async_groups(const struct warp *w, uint32_t lanes);         /* that they have closed */
 void cp_async_close(struct warp *w);        /* when the CTA's memory goes */
 
 void wgmma_close(struct cta *c);             /* when the CTA's memory goes */

@@ -51,6 +51,12 @@ static void a_missing_wait_reads_what_was_there_before(void)
 {
     struct machine x = run_lines(MINE "mov.u32 %r12, 0x01010101; st.shared.v4.u32 [%r10], {%r12, %r12, %r12, %r12};\n"
                                  "cp.async.cg.shared.global [%r10], [%rd10], 16; cp.async.commit_group; cp.async.wait_group 1;\n" SHOW, 0);
+    CHECK_EQ(x.fault, FAULT_RACE);
+    machine_close(&x);
+    setenv("EMU_RACES", "0", 1);
+    x = run_lines(MINE "mov.u32 %r12, 0x01010101; st.shared.v4.u32 [%r10], {%r12, %r12, %r12, %r12};\n"
+                  "cp.async.cg.shared.global [%r10], [%rd10], 16; cp.async.commit_group; cp.async.wait_group 1;\n" SHOW, 0);
+    unsetenv("EMU_RACES");
     expect_ok(&x);
     for (uint32_t i = 0; i < 512; i++)
         CHECK_EQ(shown(&x, 0, i), 1);

@@ -42,7 +42,7 @@ static bool shared_region(const struct cta *c, enum space space, uint64_t addr, 
     if (!owner || owner->over)
         return false;
     *g = (struct region){ .lo = window + (addr & 0xff000000) + c->memory->smem_reserved, .size = owner->smem_bytes,
-                          .host = (uintptr_t)owner->smem, .shadow = (uintptr_t)owner->smem_init, .in_cluster = true };
+                          .host = (uintptr_t)owner->smem, .shadow = (uintptr_t)owner->smem_init, .owner = owner };
     return true;
 }
 
@@ -206,6 +206,8 @@ uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space spa
     }
     if (shadow && (how & A_WRITE) && !(how & A_LATER))
         mark(shadow, size);
+    if (g.owner && !race_lanes(w, in, 1, g.owner, &(struct reach){ .at = { at }, .shape = UNIFORM }, size, how))
+        return NULL;
     return (uint8_t *)(uintptr_t)at;
 }
 
@@ -317,13 +319,13 @@ static inline void looked_up(struct alloc *a, uint32_t bytes)
 
 /* r->at holds addresses when this begins and host addresses when it returns true. */
 static inline bool reach_quickly(struct warp *w, uint64_t first, enum space space, uint32_t size, uint32_t align,
-                                 enum access how, struct reach *r)
+                                 enum access how, struct reach *r, struct cta **owner)
 {
     struct region g;
     if (!region_at(w, space, first, how, &g) || !all_within(r->at, &g, size, align))
         return false;
     r->shape = g.stride ? SCATTERED : shape_of(r->at, size);
-    r->shared = g.in_cluster;
+    r->shared = g.owner != NULL;
     r->shadow = g.shadow ? g.shadow - g.host : 0;
     for (int i = 0; i < WARP; i += AT_ONCE)
         *(u64v *)&r->at[i] += g.host - g.lo;
@@ -340,6 +342,7 @@ static inline bool reach_quickly(struct warp *w, uint64_t first, enum space spac
     }
     if ((how & A_WRITE) && !(how & A_LATER))
         reach_mark(r, size);
+    *owner = g.owner;
     return true;
 }
 
@@ -354,8 +357,11 @@ static inline __attribute__((always_inline)) bool reach_row(struct warp *w, cons
     addresses(row, width, imm, r->at);
     if (mask != UINT32_MAX)
         fill_idle(r->at, mask, first);
-    if (__builtin_expect(reach_quickly(w, first, space, size, align, how, r), 1))
-        return true;
+    struct cta *owner = NULL;
+    if (w->cta->races && (how & A_STRONG || (how & A_ATOMIC) == A_ATOMIC) && space != SP_SHARED_CTA)
+        race_strong_global(w);
+    if (__builtin_expect(reach_quickly(w, first, space, size, align, how, r, &owner), 1))
+        return !owner || !w->cta->races || race_lanes(w, in, mask, owner, r, size, how);
     addresses(row, width, imm, r->at);
     return reach_slowly(w, in, mask, space, size, align, how, r);
 }

@@ -250,6 +250,7 @@ bool gpu_load(struct gpu *g, struct module *m, char *err, size_t errlen)
     bool ok = place_variables(g, m, err, errlen);
     for (uint32_t i = 0; ok && i < m->nfunc; i++)
         ok = bind_func(g, m->func[i], err, errlen);
+    race_number_sites(m);
     if (!ok)
         gpu_unload(g, m);
     return ok;
@@ -282,6 +283,7 @@ void gpu_unload(struct gpu *g, struct module *m)
         free(m->func[i]->const_image);
         m->func[i]->const_image = NULL;
     }
+    race_forget_sites(m);
     for (uint32_t i = 0; i < g->ncode; i++)     /* addresses are not used again */
         if (g->code[i] && g->code[i]->module == m)
             g->code[i] = NULL;

@@ -53,6 +53,7 @@ struct cluster {                /* what the CTAs of one cluster share; freed whe
     struct cta *cta[MAX_CLUSTER];
     uint32_t arrived;           /* barrier.cluster: threads */
     uint64_t phase;             /* completed phases */
+    struct races *races;        /* core/race.h; NULL: not watched */
     struct cluster *next;       /* in worker->dead */
 };
 
@@ -100,6 +101,7 @@ struct gpu {
     uint32_t njobs;
     uint64_t seed;
     int stats;                  /* EMU_STATS */
+    bool races;                 /* EMU_RACES */
     uint32_t stack_limit;       /* bytes per thread beyond what a kernel statically needs, when it recurses */
     struct module **module;
     uint32_t nmodules;
@@ -171,8 +173,7 @@ int run_split(struct warp *w, struct split *s, uint64_t limit);
 
 /* ---- spin.c */
 void spin_stop(struct split *s);
-/* As run_split, one instruction at a time, looking at each before: while a split is watched, or registers are held. */
-int step_split(struct warp *w, struct split *s, uint64_t limit);
+int spin_run(struct warp *w, struct split *s, uint64_t limit);
 bool spin_hangs(struct worker *k);
 
 /* ---- clock.c */
@@ -181,10 +182,6 @@ bool spin_hangs(struct worker *k);
 uint64_t copy_arrives(struct warp *w, uint32_t bytes);
 uint64_t events_due(const struct sm *sm);       /* cycle of the next event, or NEVER */
 void events_run(struct sm *sm);                 /* the next event */
-
-/* ---- held.c */
-bool held_allows(struct warp *w, const struct split *s);
-void held_free(struct warp *w);
 
 /* ---- control.c, sync.c */
 void barrier_exited(struct warp *w, uint32_t lanes);    /* barriers that waited for these lanes alone go on */
@@ -206,6 +203,13 @@ struct slots {                  /* where a call's arguments and result lie in lo
 };
 typedef int syscall_fn(struct warp *w, const struct instr *in, uint32_t mask, const struct slots *slots);
 syscall_fn *syscall_find(const char *name);
+
+/* ---- race.c, race_site.c */
+void race_open(struct cluster *g, uint32_t nwarp, uint32_t smem_bytes);
+void race_cta(struct cta *c);
+void race_close(struct cluster *g);
+void race_number_sites(struct module *m);
+void race_forget_sites(struct module *m);
 
 /* ---- diag */
 void ledger_print(struct launch *l, struct sm **sm, uint32_t nsms); /* who waits on what, and where the others are */

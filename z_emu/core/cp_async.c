@@ -180,6 +180,14 @@ static void take_off(struct warp *w, struct copy *c, uint32_t mask, uint64_t whe
     event_at(w->cta, when, land, c);
 }
 
+/* Groups that these lanes have closed; as a rule all the same number. */
+static uint32_t newest_group(const struct cp_async *s, uint32_t mask)
+{
+    uint32_t most = 0;
+    FOR_LANES(i, mask) most = s->closed[i] > most ? s->closed[i] : most;
+    return most;
+}
+
 static int cp_async(struct warp *w, const struct instr *in, uint32_t mask)
 {
     struct copy *c = copy_new(state_of(w));
@@ -190,7 +198,7 @@ static int cp_async(struct warp *w, const struct instr *in, uint32_t mask)
         return copy_drop(c), X_FAULT;
     memcpy(c->dst, r.at, sizeof c->dst);
     c->shadow = r.shadow;
-    if (!sources(w, in, mask, c))
+    if (!sources(w, in, mask, c) || !race_copies(w, in, mask, &r, c->size, newest_group(c->state, mask)))
         return copy_drop(c), X_FAULT;
     uint64_t when = copy_arrives(w, total_bytes(c, mask));
     for (uint32_t same; same = same_group(c->state, mask), same != mask; mask &= ~same) {
@@ -243,14 +251,22 @@ static int wait_group(struct warp *w, const struct instr *in, uint32_t mask)
 {
     uint32_t keep = (uint32_t)in->opnd[0].imm;
     uint64_t until = last_landing(w->cp_async, mask, keep, false);
-    return until ? split_sleep(w, w->cp_async, until, "cp.async.wait_group %u", keep) : X_NEXT;
+    if (until)
+        return split_sleep(w, w->cp_async, until, "cp.async.wait_group %u", keep);
+    uint32_t closed = cp_async_groups(w, mask);
+    if (closed > keep)
+        race_work_done(w, RACE_CP_ASYNC, closed - keep);
+    return X_NEXT;
 }
 
 static int wait_all(struct warp *w, const struct instr *in, uint32_t mask)
 {
     uint64_t until = last_landing(w->cp_async, mask, 0, true);
-    (void)in;
-    return until ? split_sleep(w, w->cp_async, until, "cp.async.wait_all") : X_NEXT;
+    if (until)
+        return split_sleep(w, w->cp_async, until, "cp.async.wait_all");
+    commit_group(w, in, mask);                  /* what comes now belongs to another group */
+    race_work_done(w, RACE_CP_ASYNC, newest_group(w->cp_async, mask));
+    return X_NEXT;
 }
 
 exec_fn *pick_CP_ASYNC_COMMIT(struct instr *in) { (void)in; return commit_group; }
@@ -260,6 +276,11 @@ exec_fn *pick_CP_ASYNC_WAIT_ALL(struct instr *in) { (void)in; return wait_all; }
 uint64_t cp_async_done(const struct warp *w, uint32_t lanes)
 {
     return last_landing(w->cp_async, lanes, 0, true);
+}
+
+uint32_t cp_async_groups(const struct warp *w, uint32_t lanes)
+{
+    return w->cp_async ? newest_group(w->cp_async, lanes) : 0;
 }
 
 bool cp_async_under_way(const struct cta *c, uint64_t addr, uint32_t size)

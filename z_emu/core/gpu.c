@@ -137,6 +137,7 @@ static void place_cluster(struct worker *k, struct launch *l, struct sm **sm, ui
         abort();
     group->launch = l;
     group->n = group->live = l->cluster[0] * l->cluster[1] * l->cluster[2];
+    race_open(group, cta_warps(l), l->func->shared_bytes + l->dyn_smem);
     k->resident++;
     l->held[k - k->gpu->worker]++;
     for (uint32_t i = 0; i < group->n; i++) {
@@ -184,6 +185,7 @@ static bool cluster_free(struct worker *k, struct cluster *group)
     }
     for (uint32_t i = 0; i < group->n; i++)
         cta_free(group->cta[i]);
+    race_close(group);
     free(group);
     k->resident--;
     l->held[k - g->worker]--;
@@ -343,6 +345,7 @@ struct gpu *gpu_open(const struct device *d)
     g->device = d;
     g->seed = env_number("EMU_SEED", 0);
     g->stats = (int)env_number("EMU_STATS", 0);
+    g->races = env_number("EMU_RACES", 1) != 0;
     g->stack_limit = 1024;
     g->host_waits = true;
     pthread_mutex_init(&g->lock, NULL);

@@ -225,6 +225,13 @@ static uint8_t *lane_of(const struct warp *w, const struct operand *o, uint32_t 
 
 static enum element element_of(enum type t, bool sign);
 
+static bool strong(const struct instr *in)
+{
+    return in->flags & (F_VOLATILE | F_MMIO) || (in->sem && in->sem != M_weak);
+}
+
+static enum access strength(const struct instr *in) { return strong(in) ? A_STRONG : 0; }
+
 /* Element by element: the operand's elements, one operand when it is no vector. */
 static const struct operand *elements(const struct operand *o, uint32_t *n)
 {
@@ -265,7 +272,7 @@ static int ld_vector_at_once(struct warp *w, const struct instr *in, uint32_t ma
     const struct operand *d = in->opnd[0].elem;
     struct reach r;
     m_b128 v[WARP];
-    if (!reach(w, in, &in->opnd[1], mask, in->space, size * n, size * n, reads(in), &r))
+    if (!reach(w, in, &in->opnd[1], mask, in->space, size * n, size * n, reads(in) | strength(in), &r))
         return X_FAULT;
     FOR_LANES(i, mask) v[i] = load_once(reach_ptr(&r, i), whole);
     if (in->sem == M_acquire)
@@ -283,7 +290,7 @@ static int st_vector_at_once(struct warp *w, const struct instr *in, uint32_t ma
     const uint32_t size = type_bytes(in->type[0]), n = in->opnd[1].n;
     const struct operand *b = in->opnd[1].elem;
     struct reach r;
-    if (!reach(w, in, &in->opnd[0], mask, in->space, size * n, size * n, A_WRITE, &r))
+    if (!reach(w, in, &in->opnd[0], mask, in->space, size * n, size * n, A_WRITE | strength(in), &r))
         return X_FAULT;
     if (in->sem == M_release)
         __atomic_thread_fence(__ATOMIC_RELEASE);
@@ -314,7 +321,7 @@ static int ld_by_element(struct warp *w, const struct instr *in, uint32_t mask)
         a.imm += e * size;
         if (d[e].kind == O_SINK)
             continue;
-        if (!reach(w, in, &a, mask, in->space, size, size, reads(in), &r))
+        if (!reach(w, in, &a, mask, in->space, size, size, reads(in) | strength(in), &r))
             return X_FAULT;
         FOR_LANES(i, mask) v[e][i] = load_once(reach_ptr(&r, i), el);
     }
@@ -345,7 +352,7 @@ static int st_by_element(struct warp *w, const struct instr *in, uint32_t mask)
         a.imm += e * size;
         if (b[e].kind == O_SINK)
             continue;
-        if (!reach(w, in, &a, mask, in->space, size, size, A_WRITE, &r))
+        if (!reach(w, in, &a, mask, in->space, size, size, A_WRITE | strength(in), &r))
             return X_FAULT;
         FOR_LANES(i, mask) {
             m_b128 value = 0;
@@ -394,11 +401,6 @@ static bool vector_ok(const struct instr *in, const struct operand *o)
     if (o->kind != O_VEC || o->n != n || size * n > 32 || size == 16 || (n == 8 && size != 4))
         return false;
     return size * n <= 16 || in->func->module->target >= 100;
-}
-
-static bool strong(const struct instr *in)
-{
-    return in->flags & (F_VOLATILE | F_MMIO) || (in->sem && in->sem != M_weak);
 }
 
 /* The table's entry for the first register, if all have the same width; the strong handler when it must be. */

@@ -71,7 +71,7 @@ struct region {
     uint64_t shadow;            /* of lo; 0: every byte is written */
     uint64_t stride;            /* local memory: from one thread's to the next's */
     struct alloc *alloc;        /* global memory only */
-    bool in_cluster;            /* shared memory */
+    struct cta *owner;          /* shared memory: whose; else NULL */
 };
 
 enum shape { SCATTERED, CONSECUTIVE, UNIFORM };
@@ -96,6 +96,14 @@ typedef void update_fn(const struct reach *r, uint32_t mask, const void *b, cons
 update_fn *atomic_update(enum mod op, enum type type);
 
 static inline uint8_t *reach_ptr(const struct reach *r, uint32_t lane) { return (uint8_t *)(uintptr_t)r->at[lane]; }
+
+/* An access that passed them, to the shared memory of `owner`, or a strong one to global memory, against those before it.
+ * false: a fault was reported (core/race.c). */
+bool race_lanes(struct warp *w, const struct instr *in, uint32_t mask, struct cta *owner, const struct reach *r, uint32_t size,
+                enum access how);
+void race_strong_global(struct warp *w);
+/* cp.async, to the places of the lanes: they belong to the group after `group` that have been closed. */
+bool race_copies(struct warp *w, const struct instr *in, uint32_t mask, const struct reach *r, uint32_t size, uint32_t group);
 
 /* What went wrong with an access that failed its checks (core/access_fault.c). */
 void report_access(struct warp *w, const struct instr *in, int lane, enum space space, uint64_t addr, uint32_t size,

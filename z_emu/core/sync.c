@@ -43,10 +43,14 @@ static void write_result(const struct barrier *b, struct split *s)
 
 static void complete(struct cta *c, struct barrier *b, uint64_t now)
 {
+    uint64_t waiting = 0;
     for (uint32_t i = 0; i < c->nwarp; i++)
         for (struct split *s = c->warp[i].splits; s; s = s->next)
-            if (s->state == S_SLEEP && s->wait_for == b)
+            if (s->state == S_SLEEP && s->wait_for == b) {
                 write_result(b, s);
+                waiting |= 1ull << i;
+            }
+    race_barrier_done(c, (uint32_t)(b - c->barrier), waiting);
     *b = (struct barrier){ .phase = b->phase + 1, .red_and = 1 };
     split_wake(c, b, now + RELEASE);
 }
@@ -67,6 +71,7 @@ static void arrive(struct warp *w, uint32_t id, uint32_t lanes)
         return;
     w->barrier_lanes[id] = 0;
     b->arrived += WARP;
+    race_barrier_arrive(w, id);
     check_complete(w->cta, b, w->now);
 }
 
@@ -216,6 +221,7 @@ static void cluster_check(struct cluster *g, uint64_t now)
         return;
     g->arrived = 0;
     g->phase++;
+    race_cluster_done(g);
     for (uint32_t r = 0; r < g->n; r++) {
         struct cta *c = g->cta[r];
         for (uint32_t i = 0; i < c->nwarp; i++) {
@@ -235,6 +241,7 @@ static int exec_cluster_arrive(struct warp *w, const struct instr *in, uint32_t 
                      "this thread arrives at the cluster's barrier a second time without waiting");
     w->cluster_arrived |= mask;
     g->arrived += (uint32_t)__builtin_popcount(mask);
+    race_cluster_arrive(w, in->sem == M_relaxed);
     cluster_check(g, w->now);
     return X_NEXT;
 }
@@ -250,6 +257,7 @@ static int exec_cluster_wait(struct warp *w, const struct instr *in, uint32_t ma
         return X_RETRY;
     }
     w->cluster_passed &= ~mask;
+    race_cluster_wait(w, in->sem == M_relaxed);
     return X_NEXT;
 }
 
@@ -261,6 +269,7 @@ exec_fn *pick_BARRIER_CLUSTER_WAIT(struct instr *in) { return (void)in, exec_clu
 void barrier_exited(struct warp *w, uint32_t lanes)
 {
     struct cta *c = w->cta;
+    race_exit(w);
     for (uint32_t id = 0; id < 16; id++) {
         struct barrier *b = &c->barrier[id];
         if (w->barrier_lanes[id] && warp_live(w))

@@ -160,16 +160,11 @@ static void report_calls(struct report *r, const struct frame *f)
         report(r, "   and %d calls further out\n", depth - SHOWN_CALLS);
 }
 
-int fault(struct warp *w, const struct instr *in, int lane, enum fault_id id, const char *fmt, ...)
+static int report_fault(struct warp *w, const struct instr *in, int lane, enum fault_id id, const char *what,
+                        const struct instr *other, const char *hint)
 {
     struct report r = { 0 };
-    char text[256], what[1024];
-    if (!first_fault(w->cta->launch, id))
-        return X_FAULT;
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(what, sizeof what, fmt, ap);
-    va_end(ap);
+    char text[256];
     report_head(&r, id);
     report_thread(&r, w, lane);
     if (in) {
@@ -181,10 +176,32 @@ int fault(struct warp *w, const struct instr *in, int lane, enum fault_id id, co
     if (w->cur)
         report_calls(&r, w->cur->frame);
     report(&r, "   %s\n", what);
-    if (hint_of(id))
-        report(&r, "   hint: %s\n", hint_of(id));
+    if (other) {
+        report_source(&r, other, "   ");
+        report(&r, "   %s;\n", instr_text(other, text, sizeof text));
+    }
+    if (hint)
+        report(&r, "   hint: %s\n", hint);
     report_end(&r);
     return X_FAULT;
+}
+
+int fault(struct warp *w, const struct instr *in, int lane, enum fault_id id, const char *fmt, ...)
+{
+    char what[1024];
+    if (!first_fault(w->cta->launch, id))
+        return X_FAULT;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    return report_fault(w, in, lane, id, what, NULL, hint_of(id));
+}
+
+int fault_between(struct warp *w, const struct instr *in, int lane, enum fault_id id, const char *what,
+                  const struct instr *other, const char *hint)
+{
+    return first_fault(w->cta->launch, id) ? report_fault(w, in, lane, id, what, other, hint) : X_FAULT;
 }
 
 void fault_launch(struct launch *l, enum fault_id id, const char *fmt, ...)

@@ -127,13 +127,15 @@ static bool fits(struct warp *w, const struct instr *in, int lane, const struct 
 
 static bool address(struct warp *w, const struct instr *in, int lane, struct parcel *p, uint64_t addr, uint64_t bar)
 {
-    enum access how = is_reduction(in) ? A_ATOMIC : A_WRITE | A_LATER;
+    enum access how = (is_reduction(in) ? A_ATOMIC : A_WRITE) | A_LATER;
     if (!in_window(w, in, lane, addr) || !(p->at = mem_at(w, in, lane, in->space, addr, p->bytes, p->bytes, how)))
         return false;
     p->to = owner_of(w, in, addr);
     p->written = p->to->smem_init + (p->at - p->to->smem);
     p->bar = mbarrier_at(w, in, lane, in->space, bar, true);
-    return p->bar && fits(w, in, lane, p);
+    return p->bar && fits(w, in, lane, p) &&
+           race_copy_in(w, in, lane, p->to, (uint32_t)(p->at - p->to->smem) + w->cta->memory->smem_reserved, p->bytes,
+                        mbarrier_race(p->bar), false);
 }
 
 /* The bytes of one lane's b. */

@@ -283,7 +283,8 @@ static struct bulk_copy *another(const struct bulk_copy *c)
 
 static int load_to(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, uint64_t dst, uint64_t bar, uint64_t when)
 {
-    if (!shared_side(w, in, lane, c, (enum space)in->space, dst, A_WRITE) || !find_barrier(w, in, lane, c, c->cta, bar))
+    if (!shared_side(w, in, lane, c, (enum space)in->space, dst, A_WRITE) || !find_barrier(w, in, lane, c, c->cta, bar) ||
+        !race_copy_in(w, in, lane, c->cta, c->at, c->extent, mbarrier_race(c->bar), true))
         return bulk_drop(c), X_FAULT;
     event_at(c->cta, when, land, c);
     return X_NEXT;
@@ -346,12 +347,26 @@ static void write_out(struct cta *cta, void *arg, uint64_t now)
     bulk_drop(c);
 }
 
+/* Is what a store will read written before, for the async proxy to see? A swizzle stays within lines of 128 bytes. */
+static bool source_ordered(struct warp *w, const struct instr *in, int lane, const struct bulk_copy *c, const struct piece *p)
+{
+    uint32_t n = source_bytes(c, p), group = bulk_groups(w, lane);
+    if (!c->swizzle.mask || (n | (c->at + p->at)) % 128 == 0)
+        return race_work(w, in, lane, RACE_BULK, group, c->cta, c->at + p->at, n, false);
+    for (uint32_t i = 0, step; i < n; i += step) {
+        step = n - i < chunk_of(c) ? n - i : chunk_of(c);
+        if (!race_work(w, in, lane, RACE_BULK, group, c->cta, swizzled(c->at + p->at + i, c->swizzle), step, false))
+            return false;
+    }
+    return true;
+}
+
 int bulk_store(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, uint64_t src)
 {
     uint32_t bytes = 0;
     bool ok = shared_side(w, in, lane, c, SP_SHARED_CTA, src, A_READ);
     for (const struct piece *p = c->piece; ok && p < c->piece + c->npieces; p++) {
-        ok = source_written(w, in, lane, c, p->at, source_bytes(c, p));
+        ok = source_written(w, in, lane, c, p->at, source_bytes(c, p)) && source_ordered(w, in, lane, c, p);
         bytes += source_bytes(c, p);
     }
     if (!ok)
@@ -404,6 +419,8 @@ int bulk_send(struct warp *w, const struct instr *in, int lane, struct bulk_copy
               "the cluster");
         ok = false;
     }
+    ok = ok && race_copy_in(w, in, lane, c->to, c->to_at, c->bytes, mbarrier_race(c->bar), true) &&
+         race_copy_out(w, in, lane, c->cta, c->at, c->bytes, mbarrier_race(c->bar));
     if (!ok)
         return bulk_drop(c), X_FAULT;
     c->box = need(malloc(c->bytes + 1));

@@ -23,6 +23,8 @@ void bulk_enlist(struct warp *w, int lane, struct bulk_copy *c)
     s->flying = c;
 }
 
+uint32_t bulk_groups(struct warp *w, int lane) { return state_of(w)->closed[lane]; }
+
 void bulk_discharge(struct bulk_copy *c)
 {
     struct bulk_copy **at = &c->warp->bulk->flying;
@@ -59,7 +61,12 @@ static int wait(struct warp *w, const struct instr *in, uint32_t mask)
         if (mask >> c->lane & 1 && c->group + keep < s->closed[c->lane] && end >= w->now && end > until)
             until = end;
     }
-    return until ? split_sleep(w, s, until + 1, "cp.async.bulk.wait_group%s %u", in->flags & F_READ ? ".read" : "", keep) : X_NEXT;
+    if (until)
+        return split_sleep(w, s, until + 1, "cp.async.bulk.wait_group%s %u", in->flags & F_READ ? ".read" : "", keep);
+    FOR_LANES(i, s ? mask : 0)
+        if (s->closed[i] > keep)
+            race_work_done(w, RACE_BULK, s->closed[i] - keep);
+    return X_NEXT;
 }
 
 exec_fn *pick_BULK_COMMIT(struct instr *in) { (void)in; return commit; }

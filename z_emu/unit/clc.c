@@ -87,7 +87,7 @@ static bool add_receiver(struct request *r, uint32_t rank, uint64_t addr, uint64
         return fault(r->w, r->in, r->lane, FAULT_CLUSTER, "CTA rank %u of the cluster has exited", rank), false;
     uint8_t *at = mem_at(r->w, r->in, r->lane, space, (addr & 0xffffff) | high, ANSWER, ANSWER, A_WRITE | A_LATER);
     struct mbarrier *b = at ? mbarrier_at(r->w, r->in, r->lane, space, (bar & 0xffffff) | high, true) : NULL;
-    if (!b)
+    if (!b || !race_copy_in(r->w, r->in, r->lane, c, (uint32_t)addr, ANSWER, mbarrier_race(b), true))
         return false;
     r->to[r->n].cta = c;
     r->to[r->n].at = at;

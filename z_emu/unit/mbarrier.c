@@ -6,7 +6,7 @@
  * The counts are kept beside the CTA. Its eight bytes of shared memory hold the same in the form of a token, so that a
  * store over a live mbarrier, which the ISA leaves undefined, is noticed at its next use.
  * try_wait suspends until the phase is complete, without the system's time limit; with a time of its own it ends then.
- * Not modelled: .sem and .scope (memory is always in order here).
+ * Not modelled: .scope (memory is always in order here; .sem tells the race detector what is ordered).
  * PTX ISA: "Parallel Synchronization and Communication Instructions: mbarrier". */
 #include "mbarrier.h"
 
@@ -30,9 +30,11 @@ struct mbarrier {
     uint32_t pending, expected; /* arrivals: of this phase, of each later one */
     int32_t tx;                 /* bytes still to come; negative when they came before they were announced */
     bool dead;                  /* invalidated; kept, for copies that are under way may still come to it */
+    struct race_point *race;    /* who is ordered before those that wait for it; NULL: nobody watches */
 };
 
 struct cta *mbarrier_cta(const struct mbarrier *b) { return b->cta; }
+struct race_point *mbarrier_race(const struct mbarrier *b) { return b->race; }
 
 /* ---------------------------------------------------------------- the eight bytes
  * bits 1-20 -expected, 21-41 tx, 43-62 -pending, 63 phase: as others found it on the chip. No program may rely on it. */
@@ -111,7 +113,7 @@ struct mbarrier *mbarrier_at(struct warp *w, const struct instr *in, int lane, e
     else if (b && overwritten(b))
         fault(w, in, lane, FAULT_MBARRIER, "something has written over the mbarrier at shared address 0x%x since it was initialised",
               at);
-    else
+    else if (b && race_point_use(w, in, lane, b->race))
         return b;
     return NULL;
 }
@@ -140,6 +142,7 @@ static void settle(struct mbarrier *b, uint64_t now)
     if (b->pending == 0 && b->tx == 0) {
         b->phase++;
         b->pending = b->expected;
+        race_point_phase(b->race);
         split_wake(b->cta, b, now + RELEASE);
     }
     show(b);
@@ -171,13 +174,18 @@ static bool arrive(struct mbarrier *b, uint32_t count, uint64_t now, const struc
     return true;
 }
 
-void mbarrier_complete_tx(struct mbarrier *b, uint32_t bytes, uint64_t now) { change_tx(b, -(int64_t)bytes, now, NULL); }
+void mbarrier_complete_tx(struct mbarrier *b, uint32_t bytes, uint64_t now)
+{
+    race_point_landed(b->race);
+    change_tx(b, -(int64_t)bytes, now, NULL);
+}
 void mbarrier_arrive(struct mbarrier *b, uint32_t count, uint64_t now) { arrive(b, count, now, NULL); }
 
 void mbarriers_close(struct cta *c)
 {
     for (struct mbarrier *b = c->mbarriers, *next; b; b = next) {
         next = b->next;
+        race_point_free(b->race);
         free(b);
     }
     c->mbarriers = NULL;
@@ -203,11 +211,13 @@ static int init(struct warp *w, const struct instr *in, uint32_t mask)
         if (!(b = remembered(c, at))) {
             if (!(b = malloc(sizeof *b)))
                 abort();
+            b->race = race_point_new(c, at);
             b->next = c->mbarriers;
             c->mbarriers = b;
         }
-        *b = (struct mbarrier){ .next = b->next, .cta = c, .at = at, .pending = count, .expected = count };
-        mem_at(w, in, (int)i, SP_SHARED_CTA, at, BYTES, BYTES, A_WRITE);
+        *b = (struct mbarrier){ .next = b->next, .cta = c, .at = at, .pending = count, .expected = count, .race = b->race };
+        if (!mem_at(w, in, (int)i, SP_SHARED_CTA, at, BYTES, BYTES, A_WRITE))
+            return X_FAULT;
         show(b);
     }
     return X_NEXT;
@@ -220,7 +230,7 @@ static int inval(struct warp *w, const struct instr *in, uint32_t mask)
     mem_addresses(w, &in->opnd[0], addr);
     FOR_LANES(i, mask) {
         struct mbarrier *b = mbarrier_at(w, in, (int)i, in->space, addr[i], false);
-        if (!b)
+        if (!b || !race_access(w, in, (int)i, w->cta, b->at, BYTES, true))
             return X_FAULT;
         memset(bytes_of(b), POISON, BYTES);
         memset(w->cta->smem_init + b->at - w->cta->memory->smem_reserved, 0, BYTES);
@@ -271,6 +281,8 @@ static inline int operate(struct warp *w, const struct instr *in, uint32_t mask,
         r.b = mbarrier_at(w, in, (int)i, in->space, addr[i], !returns && !(action & NO_COMPLETE));
         if (!r.b)
             return X_FAULT;
+        if (action & ARRIVE)
+            race_point_arrive(w, r.b->race, in->sem == M_relaxed);
         if (returns)
             ROW(w, d, uint64_t)[i] = token(r.b);
         if (!perform(&r, w->now + (r.b->cta == w->cta ? 0 : latency(w->cta, REMOTE)), &who))
@@ -327,6 +339,7 @@ static int copies_arrive(struct warp *w, const struct instr *in, uint32_t mask)
         uint64_t when = cp_async_done(w, 1u << i);
         if (!b)
             return X_FAULT;
+        race_work_arrive(w, RACE_CP_ASYNC, cp_async_groups(w, 1u << i) + 1, b->race);
         if (!(in->flags & F_NOINC)) {
             if (b->pending == COUNT_MAX)
                 return bad_count(b, &who, "more arrivals than 20 bits can count"), X_FAULT;
@@ -360,6 +373,8 @@ static bool test(struct warp *w, const struct instr *in, uint32_t mask, bool by_
             return false;
         }
         *complete |= (uint32_t)(parity != (b->phase & 1)) << i;
+        if (*complete >> i & 1 && b != *one)
+            race_point_wait(w, b->race, in->sem == M_relaxed);
         same &= !*one || *one == b;
         *one = b;
     }

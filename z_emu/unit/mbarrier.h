@@ -16,6 +16,7 @@ void mbarrier_complete_tx(struct mbarrier *b, uint32_t bytes, uint64_t now);
 void mbarrier_arrive(struct mbarrier *b, uint32_t count, uint64_t now);
 
 struct cta *mbarrier_cta(const struct mbarrier *b);
+struct race_point *mbarrier_race(const struct mbarrier *b);     /* for race_copy_in and the like (emu.h) */
 
 /* When the CTA's memory goes. */
 void mbarriers_close(struct cta *c);

@@ -58,6 +58,15 @@ struct smem_extent smem_extent(const struct smem_desc *d, const struct smem_tile
     return e;
 }
 
+uint32_t smem_chunks(const struct smem_desc *d, const struct smem_tile *t, uint32_t *chunk)
+{
+    uint32_t n = 0;
+    for (uint32_t r = 0; r < across_rows(t); r++)
+        for (uint32_t b = 0; b < along_bytes(t); b += SMEM_CHUNK)
+            chunk[n++] = smem_chunk(d, t->mn_major, r, b);
+    return n;
+}
+
 static bool all_written(const uint8_t *shadow)
 {
     uint64_t a, b;

@@ -60,6 +60,9 @@ static inline uint32_t smem_element(const struct smem_desc *d, const struct smem
 struct smem_extent { uint32_t lo, hi; };
 struct smem_extent smem_extent(const struct smem_desc *d, const struct smem_tile *t);
 
+/* The addresses of its chunks, (rows * k * bytes) / 16 of them; how many that is. */
+uint32_t smem_chunks(const struct smem_desc *d, const struct smem_tile *t, uint32_t *chunk);
+
 /* Copies the tile to rows of k elements without gaps. `smem` and `shadow` are those of address 0; true when all its bytes
  * have been written, else *unwritten is the address of one that has not. */
 bool smem_gather(const struct smem_desc *d, const struct smem_tile *t, const uint8_t *smem, const uint8_t *shadow,

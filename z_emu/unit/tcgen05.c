@@ -160,8 +160,10 @@ static bool commit_to(struct warp *w, const struct instr *in, int lane, uint64_t
         space = SP_SHARED_CLUSTER;
     }
     struct mbarrier *b = mbarrier_at(w, in, lane, space, addr, true);
-    if (b)
+    if (b) {
+        race_commit(w, mbarrier_race(b));
         event_at(w->cta, when, send, b);
+    }
     return b;
 }
 

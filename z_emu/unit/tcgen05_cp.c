@@ -87,6 +87,20 @@ static bool copy(struct tc_op *op)
     return true;
 }
 
+/* Written before, for the async proxy to see. */
+static bool source_ordered(const struct copy *c)
+{
+    uint32_t chunk[MOST_BYTES / SMEM_CHUNK];
+    const struct tc_user *u = &c->op.user;
+    const struct smem_desc d = smem_desc_tcgen05(c->desc);
+    const struct smem_tile t = tile_of(c);
+    uint32_t n = smem_chunks(&d, &t, chunk);
+    for (uint32_t r = 0; r < c->op.group; r++)
+        if (!race_tile(u->w, u->in, RACE_TCGEN05, race_commits(u->w), NULL, cta_of(&c->op, r), chunk, n))
+            return false;
+    return true;
+}
+
 static bool check_source(const struct copy *c)
 {
     const struct tc_user *u = &c->op.user;
@@ -102,7 +116,7 @@ static bool check_source(const struct copy *c)
         fault(u->w, u->in, u->lane, FAULT_OUT_OF_BOUNDS, "the matrix (start 0x%x, leading offset %u, stride offset %u, swizzle %u) covers 0x%x "
               "to 0x%x; the CTA's shared memory is 0x%x to 0x%x", d.start, d.lbo, d.sbo, d.span, e.lo, e.hi, lo, hi);
     else
-        return true;
+        return source_ordered(c);
     return false;
 }
 

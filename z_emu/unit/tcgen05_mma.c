@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LATENCY = 136, PAIR_LATENCY = 170, LEAST = 48 };
+enum { LATENCY = 136, PAIR_LATENCY = 170, LEAST = 48, TC_CHUNKS = 256 * 2 * TC_A_BYTES / SMEM_CHUNK };
 
 struct smem_tile tc_tile(const struct tc_mma *m, bool b)
 {
@@ -97,16 +97,32 @@ static bool use_tmem(struct tc_mma *m, const char *what, uint32_t addr, uint32_t
     return true;
 }
 
+/* A tile in shared memory, written before in each of the CTAs, for the async proxy to see. */
+static bool use_smem(const struct tc_mma *m, bool b)
+{
+    uint32_t chunk[TC_CHUNKS];
+    if (!check_descriptor(m, b))
+        return false;
+    const struct smem_desc d = smem_desc_tcgen05(b ? m->b_desc : m->a_desc);
+    const struct smem_tile t = tc_tile(m, b);
+    const struct tc_user *u = &m->op.user;
+    uint32_t n = smem_chunks(&d, &t, chunk);
+    for (uint32_t r = 0; r < m->form.group; r++)
+        if (!race_tile(u->w, u->in, RACE_TCGEN05, race_commits(u->w), NULL, tc_cta(m, r), chunk, n))
+            return false;
+    return true;
+}
+
 static bool use_operands(struct tc_mma *m)
 {
-    if (m->form.a_in_tmem ? !use_tmem(m, "A", m->a, TC_A_BYTES / 4, true, false) : !check_descriptor(m, false))
+    if (m->form.a_in_tmem ? !use_tmem(m, "A", m->a, TC_A_BYTES / 4, true, false) : !use_smem(m, false))
         return false;
     if (m->form.sparse && !use_tmem(m, "the sparsity metadata", (m->meta & 0xffff0000) | tc_meta_column(m), tc_meta_columns(m), true, false))
         return false;
     if (m->form.scales && (!use_tmem(m, "scale-A", m->sfa, tc_scale_columns(m, false), false, false) ||
                            !use_tmem(m, "scale-B", m->sfb, tc_scale_columns(m, true), false, false)))
         return false;
-    return check_descriptor(m, true) && use_tmem(m, "D", m->d, m->id.n / m->layout.pieces, true, true);
+    return use_smem(m, true) && use_tmem(m, "D", m->d, m->id.n / m->layout.pieces, true, true);
 }
 
 /* "Zero-Column Mask Descriptor". */

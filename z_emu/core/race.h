@@ -1,0 +1,117 @@
+/* core/race.h: what the files of the race detector share. How it works: docs/emulator.md, "Races"; the hooks that the
+ * units call: emu.h, "races".
+ *
+ *   agent    who accesses: a warp; a warp's (or warpgroup's) asynchronous work of one kind; what completes on one mbarrier
+ *   time     counts releases in the cluster. A warp's accesses between two of its releases have the same time
+ *   epoch    of a warp's access: the time. Of asynchronous work: the number of its group, or of its copy on its mbarrier
+ *   clock    up to which epoch of each agent somebody is ordered after it (v), and the async proxy sees it (a <= v) */
+#ifndef Z_EMU_RACE_H
+#define Z_EMU_RACE_H
+
+#include "core.h"
+
+struct reach;
+
+enum {
+    SITE_BITS = 11, SITES = 1 << SITE_BITS,     /* places in the program that an access is remembered by */
+    TIMES = 1 << 21,                            /* then the cluster is watched no longer */
+    RACE_BUCKETS = 64,                          /* atomics and strong accesses to shared memory, by address; and global */
+};
+#define RACE_EXACT (1u << 31)                   /* of a stamp: no floor covers it */
+#define RACE_SPLIT UINT32_MAX                   /* of a stamp: look at the four parts of the cell */
+
+struct race_clock { uint32_t n, *v, *a; };      /* entries beyond n are 0 */
+
+enum agent_kind { AGENT_WARP, AGENT_CP_ASYNC, AGENT_BULK, AGENT_WGMMA, AGENT_TCGEN05, AGENT_MBARRIER };
+struct race_agent { uint8_t kind, rank; uint32_t index; };      /* warp of the CTA, or shared address of the mbarrier */
+
+struct racer {                  /* a warp */
+    struct race_clock now;
+    struct race_clock fenced;   /* as it was at its last fence: what a relaxed arrival hands on */
+    struct race_clock relaxed;  /* what relaxed waits have seen: ordered from the next fence on */
+    uint32_t agent, floor;      /* every warp's access to this CTA's memory up to the floor is ordered before */
+    uint32_t commits;           /* of tcgen05 */
+    uint32_t work[RACE_UNITS];  /* agents of its asynchronous work; 0: none yet */
+    bool handed;                /* its clock was handed on: what it does next must be later */
+};
+
+/* Cells of one size: 16, 4 or 1 bytes. Writes and reads are split into smaller cells apart. */
+struct race_level {
+    uint32_t *stamp, *who;      /* the last write: epoch; agent << 16 | site */
+    uint32_t *read;             /* a row of `cols` per cell: the last read at all, then of each column's agent: epoch, site */
+    uint8_t *mode;
+};
+enum { READS_SPLIT = 1, READS_EXACT = 2 };      /* mode. EXACT: somebody read that no floor covers */
+enum { RACE_LEVELS = 3 };
+
+struct shadow {                 /* of one CTA's shared memory */
+    struct races *races;
+    struct cta *cta;
+    uint32_t bytes, cols, used, agents;         /* columns there are, taken; agents that column[] knows */
+    uint32_t *agent_of;         /* by column */
+    uint16_t *column;           /* by agent; 0: none yet */
+    uint32_t *limit;            /* by column: reads up to it are ordered before the access that is being looked at */
+    struct race_level level[RACE_LEVELS];
+};
+
+struct races {                  /* of one cluster */
+    struct launch *launch;
+    uint32_t ncta, nwarp;       /* CTAs; warps of each */
+    uint32_t time;
+    bool off;
+    struct race_agent *agent;
+    uint32_t nagents, room;
+    struct racer *warp;
+    struct race_clock (*barrier)[16];           /* by CTA: those who have arrived */
+    struct race_clock arrived, met;             /* barrier.cluster: those who have come; when it was last complete */
+    struct race_clock exited, bucket[RACE_BUCKETS + 1];
+    struct shadow shadow[MAX_CLUSTER];
+};
+
+/* ---- race_clock.c */
+static inline uint32_t clock_v(const struct race_clock *c, uint32_t agent) { return agent < c->n ? c->v[agent] : 0; }
+static inline uint32_t clock_a(const struct race_clock *c, uint32_t agent) { return agent < c->n ? c->a[agent] : 0; }
+void clock_join(struct race_clock *c, const struct race_clock *with);
+void clock_meet(struct race_clock *c, const struct race_clock *with);
+void clock_copy(struct race_clock *c, const struct race_clock *from);
+void clock_set(struct race_clock *c, uint32_t agent, uint32_t epoch);   /* raises v */
+void clock_fence(struct race_clock *c);                                 /* the async proxy sees what c is ordered after */
+void clock_clear(struct race_clock *c);
+void clock_free(struct race_clock *c);
+
+/* ---- race_shadow.c */
+
+/* One access: by whom, to what of whose memory. */
+struct race_access {
+    struct shadow *s;
+    struct warp *w;             /* that issues it */
+    const struct instr *in;
+    int lane;
+    const struct race_clock *clock;
+    uint32_t agent, epoch;
+    bool write, async;          /* async: through the async proxy */
+    bool exact;                 /* it, and what it must be ordered after, is beyond any floor */
+    const struct reach *places; /* of an ld or st: those of its lanes */
+    uint32_t mask, size;
+    /* worked out by race_begin */
+    uint32_t floor, stamp, who, column, ok_stamp, ok_who;
+    bool limits_known;
+};
+bool shadow_open(struct shadow *s, struct races *r, struct cta *c, uint32_t bytes);
+void shadow_close(struct shadow *s);
+void race_begin(struct race_access *x);
+bool race_range(struct race_access *x, uint32_t at, uint32_t bytes);    /* at: from the start of the CTA's memory */
+/* The lanes' places, each `size` bytes, whose host addresses less `base` are offsets. */
+bool race_places(struct race_access *x, const uint64_t *at, uint64_t base, uint32_t mask, uint32_t size);
+
+/* ---- race_harmless.c: need the write not be ordered after the other agent's write to these bytes? */
+bool race_harmless(const struct race_access *x, uint32_t agent, const struct instr *other, uint32_t at, uint32_t n);
+
+/* ---- race_site.c: the instruction of a number; NULL: not known */
+const struct instr *race_site_instr(const struct launch *l, uint32_t site);
+
+/* ---- diag/race_report.c: returns false */
+struct race_other { uint32_t agent, epoch, site, at; bool write; };
+bool race_report(const struct race_access *x, const struct race_other *other);
+
+#endif
