@@ -144,7 +144,7 @@ static uint32_t small_term(const struct number *x, const char *d, const char *on
              "st.shared.v4.u32 [%%r32], {%%r30, %%r30, %%r30, %%r30}; st.shared.v4.u32 [%%r32+8192], {%%r30, %%r30, %%r30, %%r30}; bar.sync 0;\n"
              "mov.u16 %%h1, %s; mov.u16 %%h2, %s; mov.u16 %%h3, %s; mov.u16 %%h4, %s;\n"
              "st.shared.b%d [s], %%h1; st.shared.b%d [s+%d], %%h2; st.shared.b%d [s+%d], %%h3;\n"
-             "st.shared.b%d [s+8192], %%h1; st.shared.b%d [s+%d], %%h1; st.shared.b%d [s+%d], %%h4; fence.proxy.async; bar.sync 0;\n" GO,
+             "st.shared.b%d [s+8192], %%h1; st.shared.b%d [s+%d], %%h1; st.shared.b%d [s+%d], %%h4; bar.sync 0;\n" GO,
              one, minus, a, b, x->bits, x->bits, step, x->bits, 2 * step, x->bits, x->bits, B_AT + step, x->bits, B_AT + 2 * step);
     struct machine m = try_with(&t, lines, WAIT);
     expect_ok(&m);
@@ -196,22 +196,6 @@ static void a_multiplication_takes_its_time(void)
     machine_close(&x);
 }
 
-/* What nobody waited for is not there: poison. */
-static void a_missing_wait_sees_poison(void)
-{
-    static const char *const instead[] = { "", "wgmma.commit_group.sync.aligned;\n",
-                                           "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;\n" };
-    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 };
-    for (int i = 0; i < 3; i++) {
-        struct machine x = try_with(&t, GO, instead[i]);
-        expect_ok(&x);
-        CHECK_EQ(word(x.a, 32 * 100), 0xffffffff);              /* of the last warp, which cannot run ahead */
-        machine_close(&x);
-    }
-}
-
-/* ---- misuse */
-
 static void expect_fault(const struct trial *t, const char *before, const char *after, enum fault_id fault, const char *says)
 {
     struct machine x = try_with(t, before, after);
@@ -220,14 +204,47 @@ static void expect_fault(const struct trial *t, const char *before, const char *
     machine_close(&x);
 }
 
+/* What nobody waited for must not be read, be the hardware done or not. */
+static void a_missing_wait_is_named(void)
+{
+    static const char *const instead[] = { "", "wgmma.commit_group.sync.aligned;\n",
+                                           "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;\n" };
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 };
+    for (int i = 0; i < 3; i++)
+        expect_fault(&t, GO, instead[i], FAULT_WGMMA, "this reads register d.0 of the wgmma.mma_async at");
+    expect_fault(&t, GO, "wgmma.commit_group.sync.aligned; mov.u32 %r40, 3000; late: sub.u32 %r40, %r40, 1; setp.ne.u32 %p3, %r40, 0; @%p3 bra late;\n",
+                 FAULT_WGMMA, "this reads register d.0 of the wgmma.mma_async at");
+}
+
+/* Another shape on the accumulators of one that was not waited for; A that it is to read from them. */
+static void only_the_same_shape_may_follow(void)
+{
+    struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 }, narrow = t;
+    narrow.n = 32;
+    for (int i = 0; i < 3; i++) {
+        char *at = say_to(write_prologue(text, &t), GO);
+        at = write_mma(at, &narrow);
+        at = say_to(at, "%s", i == 0 ? "" : i == 1 ? WAIT : WAIT GO);
+        at = say_to(write_mma(at, &t), WAIT);
+        struct machine x = run_text(&t, text);
+        CHECK_EQ(x.fault, i == 0 ? FAULT_WGMMA : FAULT_NONE);
+        expect_said(&x, i == 0 ? "this writes register d.0 of the wgmma.mma_async at" : "");
+        machine_close(&x);
+    }
+}
+
+/* ---- misuse */
+
 static void misuse_is_named(void)
 {
     struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 }, rs = t, plain = t;
     rs.rs = true;
     plain.b_span = 0;
     expect_fault(&t, "", WAIT, FAULT_WGMMA, "no wgmma.fence was executed");
-    expect_fault(&t, GO, "mov.b32 d3, 0;" WAIT, FAULT_WGMMA, "accumulator register 3 was written");
-    expect_fault(&rs, GO, "mov.b32 a2, 0;" WAIT, FAULT_WGMMA, "register 2 of A was written");
+    expect_fault(&t, GO, "mov.b32 d3, 0;" WAIT, FAULT_WGMMA, "this writes register d.3 of the wgmma.mma_async at");
+    expect_fault(&rs, GO, "mov.b32 a2, 0;" WAIT, FAULT_WGMMA, "this writes register a.2 of the wgmma.mma_async at");
+    expect_fault(&rs, GO "add.u32 a1, a1, 1;", WAIT, FAULT_WGMMA, "register a.1 was written at");
+    expect_fault(&rs, GO "@!keep add.u32 a1, a1, 1;", WAIT, FAULT_NONE, "");
     expect_fault(&t, GO "add.u64 %rd31, %rd31, 8;", WAIT, FAULT_BAD_OPERAND, "1 rows behind one");
     expect_fault(&t, GO "add.u64 %rd32, %rd32, 7;", WAIT, FAULT_BAD_OPERAND, "run past the row's end");
     expect_fault(&t, GO "add.u64 %rd32, %rd32, 2048;", WAIT, FAULT_OUT_OF_BOUNDS, "the tile of B");
@@ -258,9 +275,10 @@ static void new_accumulators_need_a_fence(void)
 {
     struct trial t = { .d = "f32", .a = &F16, .b = &F16, .n = 64, .a_span = 128, .b_span = 128 };
     static const struct { const char *between; enum fault_id fault; } rows[] = {
-        { "mov.b32 d7, 0;" GO, FAULT_NONE }, { "", FAULT_NONE }, { "mov.b32 d7, 0;", FAULT_WGMMA },
+        { "add.u32 d7, d7, 1;" GO, FAULT_NONE }, { "", FAULT_NONE }, { "add.u32 d7, d7, 1;", FAULT_WGMMA },
+        { "mov.u32 %r40, d7;", FAULT_NONE }, { "mov.b32 d7, 0;", FAULT_NONE },  /* moves: ptxas puts them before the fence */
     };
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
         char *at = say_to(write_prologue(text, &t), GO);
         at = say_to(write_mma(at, &t), WAIT "%s", rows[i].between);
         at = say_to(write_mma(at, &t), WAIT);
@@ -319,7 +337,8 @@ TESTS({ addresses_are_those_of_the_figures, "descriptors: addresses are those of
       { a_chain_adds_up, "a chain of multiplications adds up" },
       { warps_may_come_at_different_times, "the four warps may come at different times" },
       { a_multiplication_takes_its_time, "a multiplication takes its time" },
-      { a_missing_wait_sees_poison, "a missing wait sees poison" },
+      { a_missing_wait_is_named, "a missing wait is named" },
+      { only_the_same_shape_may_follow, "only the same shape may follow on the same accumulators" },
       { misuse_is_named, "misuse is named" },
       { new_accumulators_need_a_fence, "new accumulators need a fence" },
       { a_small_cta_has_no_warpgroup, "a small CTA has no warpgroup" },

@@ -1,0 +1,193 @@
+/* held.c: registers that asynchronous hardware goes on using after an instruction was issued, until a wait for it.
+ *
+ * A warp that has begun to use such instructions is run one instruction at a time, and what each is about to read or write is
+ * looked up here. So a missing wait is found from the order of a warp's own instructions, whether or not the hardware
+ * happened to be done. It is remembered, too, who wrote such a register last: some hardware wants a fence behind that.
+ * Functions that the kernel calls have registers of their own and are not looked at.
+ */
+#include "core.h"
+#include "../ptx/ptx.h"
+
+#include <stdlib.h>
+
+enum { CELL = 64 };     /* rows of 32-bit registers begin at multiples of it, and no two in one */
+
+struct held {
+    const struct frame *frame;
+    uint64_t step, fenced;              /* instructions looked at; the number of the last fence, 0: none */
+    uint32_t n, room;
+    struct held_register *reg;
+    uint16_t *slot;                     /* by row / CELL: index + 1 into reg; 0: not such a register */
+};
+
+/* ---------------------------------------------------------------- which registers there are */
+
+static void on_register(void *ctx, uint32_t *row, uint8_t access)
+{
+    struct held *h = ctx;
+    (void)access;
+    if (*row >= h->frame->func->const_row || h->slot[*row / CELL])
+        return;
+    if (h->n == h->room) {
+        h->room = h->room ? 2 * h->room : 64;
+        h->reg = realloc(h->reg, h->room * sizeof *h->reg);
+        if (!h->reg)
+            abort();
+    }
+    h->reg[h->n] = (struct held_register){ .row = *row };
+    h->slot[*row / CELL] = (uint16_t)++h->n;
+}
+
+static bool is_asynchronous(const struct instr *in)
+{
+    const struct row *row = row_of((enum op)in->op);
+    for (uint32_t i = 0; i < in->nopnd; i++)
+        if (row->spec[i].async)
+            return true;
+    return false;
+}
+
+static void collect(struct held *h)
+{
+    const struct func *f = h->frame->func;
+    for (uint32_t pc = 0; pc < f->ninstr; pc++) {
+        const struct row *row = row_of((enum op)f->code[pc].op);
+        for (uint32_t i = 0; i < f->code[pc].nopnd; i++)
+            if (row->spec[i].async)
+                each_reg_of(&f->code[pc].opnd[i], on_register, h);
+    }
+}
+
+static void forget(struct held *h)
+{
+    free(h->slot);
+    free(h->reg);
+    h->slot = NULL;
+    h->reg = NULL;
+    h->n = h->room = 0;
+}
+
+/* The warp's, for the function that it is in. */
+static struct held *held_of(struct warp *w)
+{
+    struct held *h = w->held;
+    if (h && h->frame == w->cur->frame)
+        return h;
+    if (!h && !(h = w->held = calloc(1, sizeof *h)))
+        abort();
+    forget(h);
+    h->frame = w->cur->frame;
+    h->slot = calloc(h->frame->func->frame_bytes / CELL + 1, sizeof *h->slot);
+    if (!h->slot)
+        abort();
+    collect(h);
+    return h;
+}
+
+void held_free(struct warp *w)
+{
+    if (w->held)
+        forget(w->held);
+    free(w->held);
+    w->held = NULL;
+}
+
+static struct held_register *find(const struct held *h, uint32_t row)
+{
+    uint32_t slot = row < h->frame->func->const_row ? h->slot[row / CELL] : 0;
+    return slot && h->reg[slot - 1].row == row ? &h->reg[slot - 1] : NULL;
+}
+
+struct held_register *held_register(struct warp *w, uint32_t row) { return find(held_of(w), row); }
+
+/* ---------------------------------------------------------------- fences and waits */
+
+void held_fence(struct warp *w)
+{
+    struct held *h = held_of(w);
+    h->fenced = ++h->step;
+}
+
+bool held_fenced(struct warp *w) { return w->held && w->held->fenced; }
+
+const struct instr *held_unfenced(struct warp *w, const struct held_register *r)
+{
+    return r->written > w->held->fenced ? r->writer : NULL;
+}
+
+void held_release(struct warp *w, uint64_t groups)
+{
+    struct held *h = w->held;
+    for (uint32_t i = 0; h && i < h->n; i++)
+        if (h->reg[i].group < groups)
+            h->reg[i].how = HELD_NOT;
+}
+
+/* ---------------------------------------------------------------- what an instruction is about to touch */
+
+/* "d" for what the table calls "xd": read and written. */
+static const char *operand_letter(const struct instr *in, uint32_t i)
+{
+    const char *name = operand_name((enum op)in->op, i);
+    return name[0] == 'x' && name[1] ? name + 1 : name;
+}
+
+int held_fault(struct warp *w, const struct instr *in, const struct held_register *r, bool writes)
+{
+    const struct instr *by = r->holder;
+    char place[128];
+    for (uint32_t i = 0; i < by->nopnd; i++)
+        for (uint32_t e = 0; e < (by->opnd[i].kind == O_VEC ? by->opnd[i].n : 1u); e++) {
+            const struct operand *o = by->opnd[i].kind == O_VEC ? &by->opnd[i].elem[e] : &by->opnd[i];
+            if (o->kind == O_REG && o->row == r->row)
+                return fault(w, in, -1, r->fault, "this %s register %s.%u of the %s at %s, which %s it and has not been waited for",
+                             writes ? "writes" : "reads", operand_letter(by, i), e, op_mnemonic((enum op)by->op),
+                             source_place(by, place, sizeof place), r->how == HELD_WRITTEN ? "writes" : "reads");
+        }
+    return X_FAULT;
+}
+
+struct look { struct warp *w; const struct instr *in; bool ok, remembers; };
+
+static void on_access(void *ctx, uint32_t *row, uint8_t access)
+{
+    struct look *l = ctx;
+    struct held *h = l->w->held;
+    struct held_register *r = find(h, *row);
+    if (!r || !l->ok)
+        return;
+    if (r->how == HELD_WRITTEN || (r->how == HELD_READ && (access & ACC_WRITE))) {
+        held_fault(l->w, l->in, r, access & ACC_WRITE);
+        l->ok = false;
+    }
+    if (l->remembers && (access & ACC_WRITE)) {
+        r->written = h->step;
+        r->writer = l->in;
+    }
+}
+
+/* Compilers put constants and copies into registers anywhere before they are used, behind a fence as well; ptxas moves them
+ * out of the way. Their source is looked at where it is computed. */
+static bool is_move(const struct instr *in) { return in->op == OP_MOV && in->opnd[1].kind == O_REG; }
+
+static bool is_skipped(const struct split *s, const struct instr *in)
+{
+    if (in->guard == ROW_NONE)
+        return false;
+    uint32_t p = *(const uint32_t *)(s->frame->regs + in->guard);
+    return !(s->mask & (in->guard_neg ? ~p : p));
+}
+
+/* May the split execute its next instruction? False after a fault was reported. Units look at their own operands. */
+bool held_allows(struct warp *w, const struct split *s)
+{
+    if (s->frame != w->held->frame || s->pc == s->rpc)
+        return true;
+    const struct instr *in = &s->frame->func->code[s->pc];
+    if (is_asynchronous(in) || is_skipped(s, in))
+        return true;
+    struct look l = { w, in, true, !is_move(in) };
+    w->held->step++;
+    each_reg((struct instr *)in, on_access, &l);
+    return l.ok;
+}
