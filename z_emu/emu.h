@@ -420,6 +420,7 @@ struct warp {
     uint32_t cluster_passed;    /* lanes that have arrived, and not yet waited since it completed */
     struct cp_async *cp_async;  /* copies in flight (core/cp_async.c); NULL until the first */
     struct bulk *bulk;          /* bulk stores in flight (unit/bulk.c); NULL until the first */
+    struct held *held;          /* registers that asynchronous hardware uses (core/held.c); NULL until the first */
 };
 #define ROW(w, o, T) ((T *)((w)->regs + (o)->row))
 #define PRED(w, o) (*(uint32_t *)((w)->regs + (o)->row))
@@ -520,6 +521,25 @@ void gpu_interrupt(struct gpu *g);
 void gpu_host_waits(struct gpu *g, bool waits);
 /* CTAs per SM that fit at once, by threads, registers and shared memory. */
 uint32_t occupancy(const struct gpu *g, const struct func *f, uint32_t threads, uint32_t dyn_smem);
+
+/* ---- registers that asynchronous hardware uses, operands with a "~" in the table (core/held.c) */
+enum held_how { HELD_NOT, HELD_READ, HELD_WRITTEN };    /* by the hardware, until its wait */
+struct held_register {
+    uint32_t row;
+    uint8_t how;
+    uint8_t fault;              /* enum fault_id of one who touches it too early */
+    const struct instr *holder;
+    uint64_t group;             /* the wait for groups below some number frees it */
+    uint64_t written;           /* when the warp's own instructions wrote it last, and which one */
+    const struct instr *writer;
+};
+struct held_register *held_register(struct warp *w, uint32_t row);      /* NULL: no "~" operand is there */
+void held_release(struct warp *w, uint64_t groups);     /* those of groups below that are free */
+void held_fence(struct warp *w);
+bool held_fenced(struct warp *w);                       /* was there any fence? */
+/* The instruction that wrote it since the last fence; NULL: none. */
+const struct instr *held_unfenced(struct warp *w, const struct held_register *r);
+int held_fault(struct warp *w, const struct instr *in, const struct held_register *r, bool writes);
 
 /* ---- one clock (core/clock.c): things that happen later */
 typedef void event_fn(struct cta *c, void *arg, uint64_t now);

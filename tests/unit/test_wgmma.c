@@ -144,7 +144,7 @@ static uint32_t small_term(const struct number *x, const char *d, const char *on
              "st.shared.v4.u32 [%%r32], {%%r30, %%r30, %%r30, %%r30}; st.shared.v4.u32 [%%r32+8192], {%%r30, %%r30, %%r30, %%r30}; bar.sync 0;\n"
              "mov.u16 %%h1, %s; mov.u16 %%h2, %s; mov.u16 %%h3, %s; mov.u16 %%h4, %s;\n"
              "st.shared.b%d [s], %%h1; st.shared.b%d [s+%d], %%h2; st.shared.b%d [s+%d], %%h3;\n"
-             "st.shared.b%d [s+8192], %%h1; st.shared.b%d [s+%d], %%h1; st.shared.b%d [s+%d], %%h4; bar.sync 0;\n" GO,
+             "st.shared.b%d [s+8192], %%h1; st.shared.b%d [s+%d], %%h1; st.shared.b%d [s+%d], %%h4; fence.proxy.async; bar.sync 0;\n" GO,
              one, minus, a, b, x->bits, x->bits, step, x->bits, 2 * step, x->bits, x->bits, B_AT + step, x->bits, B_AT + 2 * step);
     struct machine m = try_with(&t, lines, WAIT);
     expect_ok(&m);

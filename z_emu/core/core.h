@@ -173,7 +173,8 @@ int run_split(struct warp *w, struct split *s, uint64_t limit);
 
 /* ---- spin.c */
 void spin_stop(struct split *s);
-int spin_run(struct warp *w, struct split *s, uint64_t limit);
+/* As run_split, one instruction at a time, looking at each before: while a split is watched, or registers are held. */
+int step_split(struct warp *w, struct split *s, uint64_t limit);
 bool spin_hangs(struct worker *k);
 
 /* ---- clock.c */
@@ -182,6 +183,10 @@ bool spin_hangs(struct worker *k);
 uint64_t copy_arrives(struct warp *w, uint32_t bytes);
 uint64_t events_due(const struct sm *sm);       /* cycle of the next event, or NEVER */
 void events_run(struct sm *sm);                 /* the next event */
+
+/* ---- held.c */
+bool held_allows(struct warp *w, const struct split *s);
+void held_free(struct warp *w);
 
 /* ---- control.c, sync.c */
 void barrier_exited(struct warp *w, uint32_t lanes);    /* barriers that waited for these lanes alone go on */

@@ -164,7 +164,7 @@ void cta_free(struct cta *c)
     free(c->local);
     free(c->local_init);
     for (uint32_t i = 0; i < c->nwarp; i++)
-        cp_async_close(&c->warp[i]), bulk_close(&c->warp[i]);
+        cp_async_close(&c->warp[i]), bulk_close(&c->warp[i]), held_free(&c->warp[i]);
     mbarriers_close(c);
     wgmma_close(c);
     registers_close(c);

@@ -97,11 +97,13 @@ void spin_stop(struct split *s)
         unwatch(s);
 }
 
-/* As run_split, one instruction at a time, for as long as the split leaves no trace. */
-int spin_run(struct warp *w, struct split *s, uint64_t limit)
+/* A split is watched for as long as it leaves no trace. */
+int step_split(struct warp *w, struct split *s, uint64_t limit)
 {
     int status;
     do {
+        if (w->held && !held_allows(w, s))
+            return X_FAULT;
         if (s->watch.hash && s->pc != s->rpc &&
             (!leaves_no_trace(w, &s->frame->func->code[s->pc]) || ++s->watch.steps > GIVE_UP))
             unwatch(s);

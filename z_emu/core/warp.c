@@ -179,7 +179,7 @@ int run_split(struct warp *w, struct split *s, uint64_t limit)
         if (__builtin_expect(status == X_NEXT, 1))
             continue;
         if (status == X_JUMP) {
-            if (w->cur != s || s->state != S_READY || s->wake_at > w->now)
+            if (w->cur != s || s->state != S_READY || s->wake_at > w->now || w->held)
                 break;
             frame = s->frame;
             code = frame->func->code;
@@ -271,7 +271,7 @@ void warp_run(struct warp *w, uint64_t limit)
         w->cur = s;
         w->regs = s->frame->regs;
         uint64_t until = others && limit - w->now > SPLIT_QUANTUM ? w->now + SPLIT_QUANTUM : limit;
-        int status = s->watch.hash ? spin_run(w, s, until) : run_split(w, s, until);
+        int status = s->watch.hash || w->held ? step_split(w, s, until) : run_split(w, s, until);
         if (status == X_FAULT)
             return;
         if (w->cur != s)

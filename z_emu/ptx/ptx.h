@@ -255,6 +255,7 @@ void cfg_reconverge(struct parser *p, struct cfg *g);   /* instr.rpc */
 /* regalloc.c */
 typedef void reg_fn(void *ctx, uint32_t *row, uint8_t access);
 void each_reg(struct instr *in, reg_fn *fn, void *ctx);
+void each_reg_of(struct operand *o, reg_fn *fn, void *ctx);     /* of one operand, with access 0 */
 void allocate_rows(struct parser *p, const struct cfg *g);
 
 /* layout.c */

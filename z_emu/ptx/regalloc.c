@@ -53,6 +53,8 @@ void each_reg(struct instr *in, reg_fn *fn, void *ctx)
             visit_operand(&in->opnd[i], row->spec[i].access, fn, ctx);
 }
 
+void each_reg_of(struct operand *o, reg_fn *fn, void *ctx) { visit_operand(o, 0, fn, ctx); }
+
 /* ---------------------------------------------------------------- liveness */
 
 struct seen { uint32_t block, next; };          /* a list of blocks per register */

@@ -3,8 +3,9 @@
  * Modelled: a warpgroup is four consecutive warps of a CTA from a multiple of four on; each issues for itself; the
  * multiplication starts when the fourth has. One runs at a time on an SM, max(n/2 + 1, n/4 + 17) cycles each, and is done
  * some cycles later; shared memory is read and the accumulators are written then, all at once. Until then the
- * accumulators' registers hold poison. Found and named: accumulators or registers of A written too early, a fence
- * that was left out before the first multiplication or after new accumulators were put in, warps that disagree.
+ * accumulators' registers hold poison. Found and named: accumulators read or written before the wait, registers of A written
+ * before it (core/held.c), a fence left out before the first multiplication or behind new values in its registers, a
+ * multiplication of another shape on accumulators in flight, warps that disagree.
  * PTX ISA: "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions". */
 #include "wgmma.h"
 #include "mma.h"
@@ -49,7 +50,7 @@ static void drop(struct warpgroup *g, struct multiplication *m)
         if (m->frame[i])
             frame_release(g->cta->sm, m->frame[i]);
     race_issue_end(&m->ordered);
-    if (m->acc && --m->acc->refs == 0 && m->acc != g->last)
+    if (m->acc && --m->acc->refs == 0)
         free(m->acc);
     free(m);
 }
@@ -62,7 +63,6 @@ void wgmma_close(struct cta *c)
             next = m->next;
             drop(g, m);
         }
-        free(g->last);
     }
     free(c->warpgroups);
     c->warpgroups = NULL;
@@ -70,41 +70,12 @@ void wgmma_close(struct cta *c)
 
 /* ---------------------------------------------------------------- the end of a multiplication */
 
-/* Registers of A belong to the multiplication until it is done. */
-static void check_a(struct multiplication *m)
-{
-    for (uint32_t i = 0; i < WG_WARPS; i++)
-        for (uint32_t r = 0; r < WG_A_REGS; r++) {
-            const uint8_t *row = m->frame[i]->regs + m->in->opnd[WG_A].elem[r].row;
-            if (memcmp(m->a_regs[i][r], row, sizeof m->a_regs[i][r]) == 0)
-                continue;
-            fault(wg_warp(m->group, i), m->in, -1, FAULT_WGMMA,
-                  "register %u of A was written while the multiplication read it", r);
-            return;
-        }
-}
-
-static void write_back(struct multiplication *m)
-{
-    struct warpgroup *g = m->group;
-    uint32_t rank, reg;
-    if (!accumulator_store(m->acc, &rank, &reg))
-        fault(wg_warp(g, rank), m->in, -1, FAULT_WGMMA, "accumulator register %u was written while a multiplication "
-              "owned it: its group has not been waited for", reg);
-    m->acc->written = ++g->step;
-    if (g->last && g->last != m->acc && g->last->refs == 0)
-        free(g->last);
-    g->last = m->acc;
-}
-
 static void done(struct cta *c, void *arg, uint64_t now)
 {
     struct multiplication *m = arg;
     struct warpgroup *g = m->group;
-    if (!c->launch->fault && m->a_in_registers)
-        check_a(m);
     if (!c->launch->fault && wg_multiply(m) && m->acc->refs == 1)
-        write_back(m);
+        accumulator_store(m->acc);
     g->oldest = m->next;
     if (!g->oldest)
         g->newest = NULL;
@@ -136,28 +107,13 @@ static struct accumulator *flying(const struct multiplication *m)
     return NULL;
 }
 
-/* Accumulators that were touched since they were written back need a fence. */
-static bool is_fenced(struct multiplication *m)
-{
-    struct warpgroup *g = m->group;
-    const struct accumulator *last = g->last, *acc = m->acc;
-    for (uint32_t i = 0; last && i < WG_WARPS; i++)
-        if (g->fenced[i] < last->written && same_registers(last, m) &&
-            memcmp(last->f, acc->f, (size_t)acc->n * WG_M * sizeof acc->f[0]) != 0) {
-            fault(wg_warp(g, i), m->in, -1, FAULT_WGMMA, "the accumulators were written since the last multiplication, "
-                  "and no wgmma.fence stands between");
-            return false;
-        }
-    return true;
-}
-
 static uint64_t duration(const struct instr *in)
 {
     uint32_t n = in->shape_n, most = n / 2 + 1, least = n / 4 + 17;
     return most > least ? most : least;
 }
 
-static int start(struct multiplication *m, uint64_t now)
+static void start(struct multiplication *m, uint64_t now)
 {
     struct warpgroup *g = m->group;
     struct sm *sm = g->cta->sm;
@@ -165,17 +121,12 @@ static int start(struct multiplication *m, uint64_t now)
     if (!m->acc) {
         m->acc = make(sizeof *m->acc);
         accumulator_load(m->acc, m);
-        m->acc->refs = 1;
-        if (!is_fenced(m))
-            return X_FAULT;
-    } else {
-        m->acc->refs++;
     }
+    m->acc->refs++;
     sm->tensor_free = (sm->tensor_free > now ? sm->tensor_free : now) + duration(m->in);
     uint64_t end = sm->tensor_free + latency(g->cta, LATENCY);
     g->last_end = end > g->last_end ? end : g->last_end;
     event_at(g->cta, g->last_end, done, m);
-    return X_NEXT;
 }
 
 /* ---------------------------------------------------------------- issue */
@@ -264,6 +215,51 @@ static bool agree(struct warp *w, const struct instr *in, struct multiplication 
     return false;
 }
 
+/* May the multiplication have these registers, for reading or for writing? They may be accumulators in flight, if those of
+ * one of the same shape; nothing was put into them behind the fence. */
+static bool may_hold(struct warp *w, const struct instr *in, const struct operand *o, enum held_how how)
+{
+    for (uint32_t i = 0; i < o->n; i++) {
+        const struct held_register *r = held_register(w, o->elem[i].row);
+        const struct instr *writer = held_unfenced(w, r);
+        bool follows = how == HELD_WRITTEN && r->how == HELD_WRITTEN && r->holder->shape_n == in->shape_n &&
+                       r->holder->type[0] == in->type[0] && r->holder->opnd[WG_D].elem[i].row == r->row;
+        if (r->how != HELD_NOT && !follows && (how == HELD_WRITTEN || r->how == HELD_WRITTEN)) {
+            held_fault(w, in, r, how == HELD_WRITTEN);
+            return false;
+        }
+        char place[128];
+        if (writer) {
+            fault(w, in, -1, FAULT_WGMMA, "register %s.%u was written at %s, and no wgmma.fence stands between",
+                  how == HELD_WRITTEN ? "d" : "a", i, source_place(writer, place, sizeof place));
+            return false;
+        }
+    }
+    return true;
+}
+
+static void hold(struct warp *w, const struct instr *in, const struct operand *o, enum held_how how, uint64_t group)
+{
+    for (uint32_t i = 0; i < o->n; i++) {
+        struct held_register *r = held_register(w, o->elem[i].row);
+        r->how = (uint8_t)how;
+        r->fault = FAULT_WGMMA;
+        r->holder = in;
+        r->group = group;
+    }
+}
+
+static bool hold_registers(struct warp *w, const struct multiplication *m, const struct instr *in, uint64_t group)
+{
+    const struct operand *a = &in->opnd[WG_A], *d = &in->opnd[WG_D];
+    if (!may_hold(w, in, d, HELD_WRITTEN) || (m->a_in_registers && !may_hold(w, in, a, HELD_READ)))
+        return false;
+    hold(w, in, d, HELD_WRITTEN, group);
+    if (m->a_in_registers)
+        hold(w, in, a, HELD_READ, group);
+    return true;
+}
+
 static void arrive(struct warp *w, struct multiplication *m, uint32_t rank)
 {
     m->arrived |= 1u << rank;
@@ -295,12 +291,13 @@ static int mma_async(struct warp *w, const struct instr *in, uint32_t mask)
     (void)mask;
     if (!g)
         return X_FAULT;
-    if (!g->fenced[rank])
+    if (!held_fenced(w))
         return fault(w, in, -1, FAULT_WGMMA, "no wgmma.fence was executed before the first multiplication");
     struct multiplication *m = next_of(g, in, rank);
     if ((!m->a_in_registers && in->opnd[WG_A].kind != O_VEC && !uniform(w, in, WG_A, &a)) || !uniform(w, in, WG_B, &b) ||
         !read_scale(w, in, &keep) || !agree(w, in, m, a, b, keep) ||
-        (wg_sparse(in) && !wg_check_metadata(w, in, ROW(w, &in->opnd[WG_METADATA], uint32_t))))
+        (wg_sparse(in) && !wg_check_metadata(w, in, ROW(w, &in->opnd[WG_METADATA], uint32_t))) ||
+        !hold_registers(w, m, in, g->commits[rank]))
         return X_FAULT;
     arrive(w, m, rank);
     race_issue(w, &m->ordered);
@@ -308,19 +305,19 @@ static int mma_async(struct warp *w, const struct instr *in, uint32_t mask)
         return X_NEXT;
     if (!(m->a_in_registers || tile_is_ordered(w, m, false)) || !tile_is_ordered(w, m, true))
         return X_FAULT;
-    return start(m, w->now);
+    start(m, w->now);
+    return X_NEXT;
 }
 
 /* ---------------------------------------------------------------- fence, commit, wait */
 
 static int fence(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    struct warpgroup *g = group_of(w, in);
     (void)mask;
-    if (!g)
+    if (!group_of(w, in))
         return X_FAULT;
-    g->fenced[rank_of(w)] = ++g->step;
-    return X_NEXT;
+    held_fence(w);
+    return X_JUMP;                      /* from now on, each instruction is looked at */
 }
 
 static int commit(struct warp *w, const struct instr *in, uint32_t mask)
@@ -343,8 +340,10 @@ static int wait(struct warp *w, const struct instr *in, uint32_t mask)
         return X_FAULT;
     const struct multiplication *m = g->oldest;         /* if any is to be waited for, the oldest is */
     if (!m || !(m->arrived >> rank & 1) || m->commits[rank] + keep >= g->commits[rank]) {
-        if (g->commits[rank] > keep)
+        if (g->commits[rank] > keep) {
             race_work_done(w, RACE_WGMMA, (uint32_t)(g->commits[rank] - keep));
+            held_release(w, g->commits[rank] - keep);
+        }
         return X_NEXT;
     }
     if (m->arrived == ALL_WARPS)

@@ -13,7 +13,6 @@ enum { WG_WARPS = 4, WG_M = 64, WG_N = 256, WG_A_REGS = 4,
  * poison and the values are here: a chain of multiplications neither gathers nor scatters them in between. */
 struct accumulator {
     uint32_t refs;              /* multiplications that have started and are not done */
-    uint64_t written;           /* when its registers were last written back, in steps of its warpgroup */
     uint32_t n, regs;           /* columns; registers per lane */
     enum type type;             /* T_F32, T_F16 (kept as floats), T_S32 */
     uint32_t *row[WG_WARPS][WG_N / 2];
@@ -41,10 +40,7 @@ struct warpgroup {
     uint32_t first;                     /* warp */
     struct multiplication *oldest, *newest;
     uint64_t commits[WG_WARPS];
-    uint64_t step;                      /* counts fences and write-backs */
-    uint64_t fenced[WG_WARPS];          /* step of the warp's last wgmma.fence; 0: none */
     uint64_t last_end;
-    struct accumulator *last;           /* written back last, with what was written; NULL: none */
 };
 
 static inline struct warp *wg_warp(const struct warpgroup *g, uint32_t rank) { return &g->cta->warp[g->first + rank]; }
@@ -67,8 +63,8 @@ uint32_t wg_registers(const struct instr *in);                  /* of D, per lan
 
 /* The accumulators of `m`, taken out of the registers, which are poisoned. */
 void accumulator_load(struct accumulator *acc, struct multiplication *m);
-/* Back into the registers. False when one was written meanwhile, and which. */
-bool accumulator_store(struct accumulator *acc, uint32_t *rank, uint32_t *reg);
+/* Back into the registers. */
+void accumulator_store(struct accumulator *acc);
 /* acc = A * B (+ acc). False after a fault was reported. */
 bool wg_multiply(struct multiplication *m);
 struct mma_how wg_how(const struct instr *in);

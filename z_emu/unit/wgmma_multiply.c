@@ -66,30 +66,19 @@ void accumulator_load(struct accumulator *acc, struct multiplication *m)
         }
 }
 
-static bool is_poison(const uint32_t *row)
+void accumulator_store(struct accumulator *acc)
 {
-    uint32_t all = poison;
-    for (int lane = 0; lane < WARP; lane++)
-        all &= row[lane];
-    return all == poison;
-}
-
-bool accumulator_store(struct accumulator *acc, uint32_t *rank, uint32_t *reg)
-{
-    for (*rank = 0; *rank < WG_WARPS; ++*rank)
-        for (*reg = 0; *reg < acc->regs; ++*reg) {
-            uint32_t *row = acc->row[*rank][*reg];
-            if (!is_poison(row))
-                return false;
+    for (uint32_t rank = 0; rank < WG_WARPS; rank++)
+        for (uint32_t r = 0; r < acc->regs; r++) {
+            uint32_t *row = acc->row[rank][r];
             for (uint32_t lane = 0; lane < WARP; lane++) {
-                const float *v = place_of(acc, *rank, lane, *reg);
+                const float *v = place_of(acc, rank, lane, r);
                 if (in_halves(acc))
                     row[lane] = mma_half_bits(v[0]) | (uint32_t)mma_half_bits(v[WG_M]) << 16;
                 else
                     memcpy(&row[lane], v, 4);
             }
         }
-    return true;
 }
 
 /* ---------------------------------------------------------------- A and B */
