@@ -33,6 +33,9 @@ target_d4 := 100a
 target_side/a0_reduce := 90
 target_side/a1_grouped := 75
 target_side/a1_persistent := 75
+target_side/a2_ring := 90
+target_side/b6_epilogue := 90
+target_side/e0_pdl := 90
 
 from_a1 := a0
 from_a2 := a1
@@ -49,6 +52,9 @@ from_d4 := d3
 from_side/a0_reduce := a0
 from_side/a1_grouped := side/a1_persistent
 from_side/a1_persistent := a1
+from_side/a2_ring := a2
+from_side/b6_epilogue := b5
+from_side/e0_pdl := a0
 
 main_rungs := $(patsubst %/kernel.cu,%,$(wildcard [a-d][0-9]_*/kernel.cu))
 side_rungs := $(patsubst %/kernel.cu,%,$(wildcard side/*/kernel.cu))

@@ -120,16 +120,28 @@ static inline int8_t *integers_b(int n, int k, uint64_t seed)
     return b;
 }
 
+/* Scales for the columns of C: 1/4, 1/2, 1, 2, 4 or minus that. What is exact stays exact when it is multiplied by
+ * one of them. */
+static inline float *powers_of_two(int count, uint64_t seed)
+{
+    float *scale = allocate((size_t)count * sizeof *scale);
+    for (int i = 0; i < count; i++) {
+        const uint64_t bits = random_bits(seed + 17, (uint64_t)i);
+        scale[i] = ldexpf(bits >> 63 ? -1 : 1, (int)((bits & 0xFFFF) % 5) - 2);
+    }
+    return scale;
+}
+
 enum { SUM_MAX = 1 << 24 };         /* fp32 holds all integers up to here */
 
-/* Numbers to be summed up in fp32: integers from 1 up, none of which can be lost without a trace, that sum to at
- * most 2^24. Of more than 2^24 numbers most have to be zero. */
-static inline float *floats_to_sum(size_t count, uint64_t seed)
+/* Numbers to be summed up: integers from 1 up, none of which can be lost without a trace, that sum to at most sum_max.
+ * Of more numbers than that most have to be zero. */
+static inline float *floats_to_sum(size_t count, size_t sum_max, uint64_t seed)
 {
     float *x = allocate(count * sizeof *x);
-    const uint64_t most = count < SUM_MAX / 1000 ? 1000 : count <= SUM_MAX ? SUM_MAX / count : 1;
-    const uint64_t keep = count <= SUM_MAX ? UINT32_MAX : (uint64_t)UINT32_MAX * (SUM_MAX / 2) / count;
-    size_t budget = SUM_MAX;
+    const uint64_t most = count < sum_max / 1000 ? 1000 : count <= sum_max ? sum_max / count : 1;
+    const uint64_t keep = count <= sum_max ? UINT32_MAX : (uint64_t)UINT32_MAX * (sum_max / 2) / count;
+    size_t budget = sum_max;
     for (size_t i = 0; i < count; i++) {
         const uint64_t bits = random_bits(seed, i);
         size_t value = (uint32_t)bits <= keep ? 1 + (bits >> 32) % most : 0;
@@ -390,6 +402,26 @@ static inline struct verdict check_gemm(const int8_t *a, const int8_t *b, const 
     free(g.c);
     free(g.row_wrong);
     return v;
+}
+
+/* What was there before it was multiplied by a power of two; NaN if there is no such fp16. Poison stays poison. */
+static inline half unscaled(half h, float scale)
+{
+    const half before = half_from_float(half_to_float(h) / scale);
+    if (h == POISON_HALF)
+        return h;
+    return half_to_float(before) * scale == half_to_float(h) ? before : 0x7E00;
+}
+
+/* C = A B^T, column j multiplied by scale[j], a power of two. Takes the scales off again: what is reported is the
+ * product without them. Overwrites c. */
+static inline struct verdict check_scaled_gemm(const int8_t *a, const int8_t *b, const float *scale, half *c, int m, int n,
+                                               int k, uint64_t seed)
+{
+    for (int row = 0; row < m; row++)
+        for (int col = 0; col < n; col++)
+            c[(size_t)row * n + col] = unscaled(c[(size_t)row * n + col], scale[col]);
+    return check_gemm(a, b, c, m, n, k, seed);
 }
 
 /* Says of which of several products the verdict is. */

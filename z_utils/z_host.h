@@ -100,6 +100,19 @@ static inline struct verdict check_guarded_gemm(const struct run *run, const int
     return check_guarded_product(run->shape, a, b, c_gmem, run->options.seed);
 }
 
+/* The same for C = A B^T with each column scaled. */
+static inline struct verdict check_guarded_scaled_gemm(const struct run *run, const int8_t *a, const int8_t *b,
+                                                       const float *scale, const half *c_gmem)
+{
+    const struct shape s = run->shape;
+    const size_t bytes = (size_t)s.m * s.n * sizeof(half);
+    uint8_t *image = guarded_download(c_gmem, bytes);
+    struct verdict v = check_scaled_gemm(a, b, scale, (half *)(image + GUARD_BYTES), s.m, s.n, s.k, run->options.seed);
+    judge_guards(&v, image, bytes);
+    free(image);
+    return v;
+}
+
 static inline struct verdict check_guarded_vector(const float *want, const float *z_gmem, size_t count)
 {
     const size_t bytes = count * sizeof(float);
@@ -120,21 +133,27 @@ static inline void refill_normal(half *gmem, size_t count, uint64_t seed)
     free(halves);
 }
 
-/* Overwrites the inputs with N(0,1) and the output with whatever comes of it. */
-static inline struct timing time_gemm(const struct run *run, gemm_launcher *launch, half *a, half *b, half *c)
+/* Times a rung that multiplies a and b, in whatever way, beside cuBLAS. Overwrites the inputs with N(0,1) and the
+ * output with whatever comes of it. */
+static inline struct timing time_beside_cublas(const struct run *run, struct contestant rung, half *a, half *b, half *c)
 {
     const struct shape s = run->shape;
     struct timing t = { .work = 2.0 * s.m * s.n * s.k, .unit = "TFLOPS", .baseline = "cuBLAS", .inputs = "N(0,1)" };
     refill_normal(a, (size_t)s.m * s.k, run->options.seed);
     refill_normal(b, (size_t)s.n * s.k, ~run->options.seed);
 
-    const struct gemm_call call = { launch, a, b, c, s };
-    const struct contestant rung = { launch_gemm_call, &call };
+    const struct gemm_call call = { NULL, a, b, c, s };
     struct cublas cublas;
     const struct contestant baseline = cublas_open(&cublas, &call, run->emulated, t.note, sizeof t.note);
     time_regimes(&rung, &baseline, run->options.bench, run->options.iters, &t);
     cublas_close(&cublas);
     return t;
+}
+
+static inline struct timing time_gemm(const struct run *run, gemm_launcher *launch, half *a, half *b, half *c)
+{
+    const struct gemm_call call = { launch, a, b, c, run->shape };
+    return time_beside_cublas(run, (struct contestant){ launch_gemm_call, &call }, a, b, c);
 }
 
 struct copy_call { void *to; const void *from; size_t bytes; };

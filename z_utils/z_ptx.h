@@ -5,6 +5,7 @@
  * the ISA. The asynchronous units (mbarrier, tma, cluster, wgmma, tmem) have a header each.
  *
  * In this file: 1 addresses and ids   2 barriers and fences   3 cp.async   4 ldmatrix, stmatrix   5 mma.sync
+ *               6 dependent launches
  */
 #ifndef Z_PTX_H
 #define Z_PTX_H
@@ -130,6 +131,28 @@ PTX_FN void mma_sync_aligned_m16n8k16_row_col_f32_f16_f16_f32(float d[4], const 
         : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]),
           "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]));
+}
+
+/* ------------------------------------------------------------------ 6 dependent launches
+ *
+ * A kernel launched with the attribute programmaticStreamSerializationAllowed may begin while the one before it in
+ * the stream still runs: that one says from when on, and this one waits before it touches what that one writes.
+ */
+
+/* Lets the next kernel begin, once every CTA of this one has said so or ended, in whatever place is free. Says
+ * nothing about memory. Any thread, one of a CTA is enough; without such a kernel it does nothing. ISA: "Parallel
+ * Synchronization and Communication Instructions: griddepcontrol". sm_90. */
+PTX_FN void griddepcontrol_launch_dependents(void)
+{
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+}
+
+/* Waits until the kernels before this one have ended and all that they wrote is visible. Each thread that reads
+ * what they wrote, or writes what they read; what it does before, it does beside them. Returns at once where no
+ * kernel may be running: a plain launch. ISA: "griddepcontrol". sm_90. */
+PTX_FN void griddepcontrol_wait(void)
+{
+    asm volatile("griddepcontrol.wait;" ::: "memory");
 }
 
 #endif

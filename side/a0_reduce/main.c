@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     const size_t n = (size_t)run.shape.n, bytes = n * sizeof(float);
 
     /* 2. inputs: integers so small that the sum is exact, in whatever order it is made */
-    float *x = floats_to_sum(n, run.options.seed);
+    float *x = floats_to_sum(n, SUM_MAX, run.options.seed);
 
     /* 3. buffers: inputs copied to the device, output poisoned and guarded */
     const struct call call = { upload(x, bytes), guarded_alloc(sizeof(float)), run.shape.n };
