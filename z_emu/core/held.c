@@ -147,7 +147,7 @@ int held_fault(struct warp *w, const struct instr *in, const struct held_registe
     return X_FAULT;
 }
 
-struct look { struct warp *w; const struct instr *in; bool ok, remembers; };
+struct look { struct warp *w; const struct instr *in; bool ok, moves; };
 
 static void on_access(void *ctx, uint32_t *row, uint8_t access)
 {
@@ -160,14 +160,14 @@ static void on_access(void *ctx, uint32_t *row, uint8_t access)
         held_fault(l->w, l->in, r, access & ACC_WRITE);
         l->ok = false;
     }
-    if (l->remembers && (access & ACC_WRITE)) {
-        r->written = h->step;
+    if (access & ACC_WRITE) {
+        r->written = l->moves ? 0 : h->step;
         r->writer = l->in;
     }
 }
 
 /* Compilers put constants and copies into registers anywhere before they are used, behind a fence as well; ptxas moves them
- * out of the way. Their source is looked at where it is computed. */
+ * out of the way. (The row may have been another register's until then.) */
 static bool is_move(const struct instr *in) { return in->op == OP_MOV && in->opnd[1].kind == O_REG; }
 
 static bool is_skipped(const struct split *s, const struct instr *in)
@@ -186,7 +186,7 @@ bool held_allows(struct warp *w, const struct split *s)
     const struct instr *in = &s->frame->func->code[s->pc];
     if (is_asynchronous(in) || is_skipped(s, in))
         return true;
-    struct look l = { w, in, true, !is_move(in) };
+    struct look l = { w, in, true, is_move(in) };
     w->held->step++;
     each_reg((struct instr *)in, on_access, &l);
     return l.ok;
