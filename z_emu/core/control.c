@@ -185,8 +185,7 @@ static int exec_ret(struct warp *w, const struct instr *in, uint32_t mask)
 
 static int exec_exit(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    (void)in;
-    return split_exit(w, mask);
+    return bulk_exit(w, in, mask) ? split_exit(w, mask) : X_FAULT;
 }
 
 exec_fn *pick_RET(struct instr *in)

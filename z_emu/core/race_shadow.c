@@ -270,6 +270,8 @@ static bool visit_reads(struct race_access *x, uint32_t l, uint32_t cell, uint32
 
 static inline bool granule(struct race_access *x, uint32_t cell, uint32_t at, uint32_t n)
 {
+    if (x->write)                       /* that somebody reads what is written over says more than who wrote it last */
+        return visit_reads(x, 0, cell, at, n) && visit_writes(x, 0, cell, at, n);
     return visit_writes(x, 0, cell, at, n) && visit_reads(x, 0, cell, at, n);
 }
 

@@ -57,6 +57,9 @@ static const char *hint(const struct race_access *x, const struct race_other *o,
     if (is_mbarrier(first) && o->write)
         return remote ? "after mbarrier.init: fence.mbarrier_init, then the cluster's barrier, before another CTA uses it"
                       : "after mbarrier.init: __syncthreads() before another warp uses it";
+    if (x->write && x->async && (a->kind == AGENT_WARP || a->kind == AGENT_MBARRIER))
+        return "who refills waits until those who read, in every CTA that it writes to, have said so at a barrier (the stage's "
+               "\"empty\" mbarrier)";
     switch ((enum agent_kind)a->kind) {
     case AGENT_CP_ASYNC:
         return "the warp that copies waits with cp.async.wait_group, then a barrier tells the others";
@@ -68,12 +71,13 @@ static const char *hint(const struct race_access *x, const struct race_other *o,
     case AGENT_TCGEN05:
         return "tcgen05.commit to an mbarrier and wait for it before the memory is used";
     case AGENT_MBARRIER:
+        if (clock_v(x->clock, o->agent))
+            return "either this waits too little: for the phase of the mbarrier that the copy completes on, whose expect_tx counts all "
+                   "bytes; or the copy was begun too early, before what was there had been read (the stage's \"empty\" mbarrier)";
         return "wait for the phase of the mbarrier that the copy completes on, and let its expect_tx count all bytes";
     case AGENT_WARP:
         break;
     }
-    if (x->write && x->async)
-        return "who refills waits until those who read have said so at a barrier (the stage's \"empty\" mbarrier)";
     return remote ? "the cluster's barrier, or an mbarrier, between the two" : "__syncthreads(), or another barrier that both warps take part in, between the two";
 }
 
@@ -93,4 +97,10 @@ bool race_report(const struct race_access *x, const struct race_other *o)
     what[sizeof what - 1] = 0;
     fault_between(x->w, x->in, x->lane, FAULT_RACE, what, first, hint(x, o, first));
     return false;
+}
+
+void race_exit_early(struct warp *w, const struct instr *in, int lane, const struct instr *store)
+{
+    fault_between(w, in, lane, FAULT_RACE, "the thread exits, and its store may not have read shared memory yet, which then belongs to others:",
+                  store, "the thread that stores commits its group and executes cp.async.bulk.wait_group.read 0 before it exits");
 }

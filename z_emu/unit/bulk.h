@@ -65,7 +65,7 @@ int bulk_send(struct warp *w, const struct instr *in, int lane, struct bulk_copy
 uint32_t bulk_ranks(struct warp *w, const struct instr *in, int lane, const struct operand *o);
 
 /* Groups of stores. The instructions: bulk_group.c */
-void bulk_enlist(struct warp *w, int lane, struct bulk_copy *c);
+void bulk_enlist(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c);
 void bulk_discharge(struct bulk_copy *c);
 uint32_t bulk_groups(struct warp *w, int lane);         /* that the lane has closed */
 

@@ -376,7 +376,7 @@ int bulk_store(struct warp *w, const struct instr *in, int lane, struct bulk_cop
     c->when = copy_arrives(w, c->bytes) + READ_LATENCY;
     if (c->when <= c->read_when)
         c->when = c->read_when + 1;
-    bulk_enlist(w, lane, c);
+    bulk_enlist(w, in, lane, c);
     event_at(c->cta, c->read_when, read_source, c);
     event_at(c->cta, c->when, write_out, c);
     return X_NEXT;

@@ -6,7 +6,12 @@
 
 #include <stdlib.h>
 
-struct bulk { uint32_t closed[WARP]; struct bulk_copy *flying; };       /* of one warp */
+struct bulk {                   /* of one warp */
+    uint32_t closed[WARP];      /* groups, by lane */
+    uint32_t issued[WARP], read[WARP];          /* groups with a store in them; groups whose sources are known to be read */
+    const struct instr *last[WARP];             /* its newest store */
+    struct bulk_copy *flying;
+};
 
 static struct bulk *state_of(struct warp *w)
 {
@@ -15,9 +20,11 @@ static struct bulk *state_of(struct warp *w)
     return w->bulk;
 }
 
-void bulk_enlist(struct warp *w, int lane, struct bulk_copy *c)
+void bulk_enlist(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c)
 {
     struct bulk *s = state_of(w);
+    s->issued[lane] = s->closed[lane] + 1;
+    s->last[lane] = in;
     c->warp = w, c->lane = (uint32_t)lane, c->group = s->closed[lane];
     c->next = s->flying;
     s->flying = c;
@@ -53,7 +60,7 @@ static int commit(struct warp *w, const struct instr *in, uint32_t mask)
 
 static int wait(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    const struct bulk *s = w->bulk;
+    struct bulk *s = w->bulk;
     uint32_t keep = (uint32_t)in->opnd[0].imm;
     uint64_t until = 0;
     for (const struct bulk_copy *c = s ? s->flying : NULL; c; c = c->next) {
@@ -64,9 +71,21 @@ static int wait(struct warp *w, const struct instr *in, uint32_t mask)
     if (until)
         return split_sleep(w, s, until + 1, "cp.async.bulk.wait_group%s %u", in->flags & F_READ ? ".read" : "", keep);
     FOR_LANES(i, s ? mask : 0)
-        if (s->closed[i] > keep)
-            race_work_done(w, RACE_BULK, s->closed[i] - keep);
+        if (s->closed[i] > keep) {
+            s->read[i] = s->closed[i] - keep;
+            race_work_done(w, RACE_BULK, s->read[i]);
+        }
     return X_NEXT;
+}
+
+/* The memory of a CTA that has exited belongs to others. */
+bool bulk_exit(struct warp *w, const struct instr *in, uint32_t lanes)
+{
+    const struct bulk *s = w->bulk;
+    FOR_LANES(i, s && w->cta->races ? lanes : 0)
+        if (s->issued[i] > s->read[i])
+            return race_exit_early(w, in, (int)i, s->last[i]), false;
+    return true;
 }
 
 exec_fn *pick_BULK_COMMIT(struct instr *in) { (void)in; return commit; }
