@@ -68,6 +68,105 @@ static void every_kind_and_type_multiplies(void)
                                                    .n = 96, .group = g, .a_span = 128, .b_span = 64, .a_in_tmem = tmem, .overwrite = i % 3 == 0 });
 }
 
+static void stationary_weights_multiply(void)
+{
+    for (int m = 32; m <= 128; m *= 2)
+        for (int n = 64; n <= 256; n *= 2)
+            for (int tmem = 0; tmem < 2; tmem++) {
+                expect_product(&(struct tc_trial){ .kind = "f16", .d = "f32", .a = &F16, .b = &F16, .m = m, .n = n, .ws = true, .a_span = 128,
+                                                   .b_span = 32, .a_in_tmem = tmem, .at = 32 });
+                expect_product(&(struct tc_trial){ .kind = "i8", .d = "s32", .a = &S8, .b = &U8, .m = m, .n = n, .ws = true, .a_in_tmem = tmem });
+            }
+}
+
+static const int spans[] = { 0, 32, 64, 128 };
+
+static void every_layout_is_read(void)
+{
+    static const struct { const char *kind, *d; const struct number *x; } types[] = { { "f16", "f32", &F16 }, { "f8f6f4", "f32", &E4M3 }, { "i8", "s32", &S8 } };
+    for (int type = 0; type < 3; type++)
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 4; b++)
+                for (int major = 0; major < 4; major++)
+                    expect_product(&(struct tc_trial){ .kind = types[type].kind, .d = types[type].d, .a = types[type].x, .b = types[type].x, .m = 128,
+                                                       .n = 128, .a_span = spans[a], .b_span = spans[b], .ta = major & 1, .tb = major & 2 });
+    for (int major = 0; major < 4; major++)
+        for (int g = 1; g <= 2; g++)
+            expect_product(&(struct tc_trial){ .kind = "tf32", .d = "f32", .a = &TF32, .b = &TF32, .m = 128 * g, .n = 64 * g, .group = g,
+                                               .a_span = major & 1 ? 1 : 128, .b_span = major & 2 ? 1 : 64, .ta = major & 1, .tb = major & 2 });
+    for (int g = 1; g <= 2; g++)
+        expect_product(&(struct tc_trial){ .kind = "f16", .d = "f32", .a = &BF16, .b = &BF16, .m = 128 * g, .n = 256, .group = g, .a_span = 128,
+                                           .b_span = 128, .ta = true, .tb = true });
+}
+
+static void descriptor_bits_negate(void)
+{
+    static const struct { const char *kind; const struct number *x; } types[] = { { "f16", &F16 }, { "tf32", &TF32 }, { "f8f6f4", &E5M2 }, { "f8f6f4", &E2M1 }, { "f8f6f4", &E3M2 } };
+    for (int i = 0; i < 5; i++)
+        for (int sign = 1; sign < 4; sign++)
+            expect_product(&(struct tc_trial){ .kind = types[i].kind, .d = "f32", .a = types[i].x, .b = types[i].x, .m = 64, .n = 40, .a_span = 32,
+                                               .b_span = 32, .negate_a = sign & 1, .negate_b = sign & 2, .a_in_tmem = sign == 3 });
+}
+
+static void lanes_are_left_alone(void)
+{
+    static const uint32_t lanes[8] = { 0x80000001, 0, 0xffff0000, 0x12345678, 0xffffffff, 1, 2, 0xf0f0f0f0 };
+    static const struct { int m, group; } rows[] = { { 128, 1 }, { 64, 1 }, { 256, 2 }, { 128, 2 } };
+    for (int i = 0; i < 4; i++) {
+        struct tc_trial t = F16_TRIAL;
+        t.m = rows[i].m, t.group = rows[i].group, t.disabled = lanes, t.n = 64;
+        expect_product(&t);
+    }
+}
+
+static void the_accumulator_is_scaled(void)
+{
+    for (int s = 0; s <= 15; s += 3) {
+        struct tc_trial t = F16_TRIAL;
+        t.n = 48, t.scale_d = s;
+        expect_product(&t);
+        t.m = 64;
+        expect_product(&t);
+    }
+}
+
+static void a_wrong_product_is_noticed(void)
+{
+    struct machine x = try_with(&F16_TRIAL, "", TC_WAIT TC_AFTER);
+    struct tc_trial other = F16_TRIAL;
+    CHECK_EQ(tc_wrong(&F16_TRIAL, &x, 1), 0);
+    CHECK(tc_wrong(&F16_TRIAL, &x, 2) > 20000);
+    other.n = 248;
+    CHECK(tc_wrong(&other, &x, 1) > 900);                       /* cells beyond D were touched */
+    other = F16_TRIAL, other.m = 64;
+    CHECK(tc_wrong(&other, &x, 1) > 10000);
+    machine_close(&x);
+}
+
+static void a_chain_adds_up(void)
+{
+    for (int g = 1; g <= 2; g++) {
+        struct tc_trial t = F16_TRIAL;
+        t.group = g, t.m = 128 * g;
+        char *at = write_tc_before(text, &t);
+        for (int i = 0; i < 5; i++)
+            at = write_tc_mma(at, &t);
+        at = say_to(write_tc_commit(at, &t), "%s", TC_WAIT TC_AFTER);
+        write_tc_results(at, &t);
+        struct machine x = tc_run(&t, text);
+        expect_ok(&x);
+        CHECK_EQ(tc_wrong(&t, &x, 5), 0);
+        machine_close(&x);
+    }
+}
+
 TESTS({ every_shape_multiplies, "every M and N multiplies" },
       { every_layout_of_d_is_a_bijection, "every layout of D: each element in a cell of its own, no other cell touched" },
-      { every_kind_and_type_multiplies, "every kind and type multiplies" })
+      { every_kind_and_type_multiplies, "every kind and type multiplies" },
+      { stationary_weights_multiply, "stationary weights multiply" },
+      { every_layout_is_read, "every swizzle in both majors is read" },
+      { descriptor_bits_negate, "bits of the descriptor negate A and B" },
+      { lanes_are_left_alone, "disabled output lanes are left alone" },
+      { the_accumulator_is_scaled, "scale-input-d scales the accumulator" },
+      { a_wrong_product_is_noticed, "a wrong product is noticed" },
+      { a_chain_adds_up, "a chain of multiplications adds up" })
