@@ -171,6 +171,7 @@ static void the_pair_shares_an_mbarrier(void)
     run(&x, 2, 128, bytes_of(&c));
     expect_ok(&x);
     CHECK(landed(&none, x.a->host));
+    CHECK(landed(&c, x.a->host + SMEM));
     machine_close(&x);
 }
 

@@ -25,12 +25,13 @@ enum { DATA = 4096, SMEM = 32768, UNTOUCHED = 0x55 };
  * its shared memory back. */
 #define TMA_LOAD(instruction) TMA_OPERANDS                                                                      \
     "fill: st.shared.b32 [%r13], 0x55555555; add.u32 %r13, %r13, 512; add.u32 %r14, %r14, 1;\n"                 \
-    "setp.lt.u32 %p2, %r14, 64; @%p2 bra fill;\n"                                                               \
+    "setp.lt.u32 %p2, %r14, 64; @%p2 bra fill; fence.proxy.async.shared::cta;\n"                                \
     "@%p1 mbarrier.init.shared::cta.b64 [bar], 1; @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], %r0;\n" \
     "barrier.cluster.arrive; barrier.cluster.wait;\n"                                                           \
     "mov.u32 %r15, %cluster_ctarank; setp.eq.and.u32 %p3, %r15, 0, %p1;\n"                                      \
     instruction "\n"                                                                                            \
     "again: mbarrier.try_wait.parity.shared::cta.b64 %p4, [bar], 0; @!%p4 bra again;\n"                         \
+    "barrier.cluster.arrive; barrier.cluster.wait;\n"                                                           \
     "mad.lo.u32 %r15, %r15, 32768, 0; cvt.u64.u32 %rd11, %r15; add.u64 %rd10, %rd10, %rd11; add.u64 %rd10, %rd10, %rd0;\n" \
     "mov.u32 %r13, tile; mad.lo.u32 %r13, %r1, 4, %r13; mov.u32 %r14, 0;\n"                                     \
     "give: ld.shared.b32 %r15, [%r13]; st.global.b32 [%rd10], %r15; add.u32 %r13, %r13, 512; add.u64 %rd10, %rd10, 512;\n" \

@@ -45,6 +45,7 @@ struct bulk_copy {
     struct warp *warp;
     uint32_t lane, group;
     uint64_t read_when, when;   /* stores: the source has been read; the bytes have been written */
+    bool been_read;             /* so it has */
     uint8_t *box;               /* the bytes between source and destination, piece after piece */
 };
 

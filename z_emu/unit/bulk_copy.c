@@ -14,6 +14,7 @@ enum {
     READ_RATE = 64,             /* bytes per cycle */
     CLUSTER_LATENCY = 200,      /* to another CTA of the cluster */
     CLUSTER_RATE = 32,
+    LINE = 128,                 /* bytes that every swizzle works within */
     CHUNK = 16                  /* bytes that every swizzle keeps together, but for the flip of 8 */
 };
 
@@ -75,19 +76,31 @@ static uint32_t swizzled(uint32_t a, struct swizzle s)
 
 static uint32_t chunk_of(const struct bulk_copy *c) { return c->swizzle.flip ? CHUNK / 2 : CHUNK; }
 
+/* Whole lines of 128 bytes: their place in the pattern is the same for all of a line. */
+static void lines_to_shared(const struct bulk_copy *c, uint32_t at, const uint8_t *from, uint32_t n)
+{
+    uint32_t start = c->at + at, reserved = c->cta->memory->smem_reserved;
+    memset(c->cta->smem_init + start - reserved, 1, n);
+    for (uint32_t i = 0; i < n; i += LINE) {
+        uint8_t *line = c->cta->smem + start + i - reserved;
+        uint32_t x = (start + i) >> c->swizzle.shift & c->swizzle.mask;
+        for (uint32_t k = 0; k < LINE; k += CHUNK)
+            memcpy(line + (k ^ x), from + i + k, CHUNK);
+    }
+}
+
 static void to_shared(const struct bulk_copy *c, uint32_t at, const uint8_t *from, uint32_t n)
 {
     uint32_t chunk = c->swizzle.mask ? chunk_of(c) : n, reserved = c->cta->memory->smem_reserved;
+    if (c->swizzle.mask && !c->swizzle.flip && ((c->at + at) | n) % LINE == 0) {
+        lines_to_shared(c, at, from, n);
+        return;
+    }
     for (uint32_t i = 0, step; i < n; i += step) {
         uint32_t to = swizzled(c->at + at + i, c->swizzle) - reserved;
         step = n - i < chunk ? n - i : chunk;
-        if (step == CHUNK) {
-            memcpy(c->cta->smem + to, from + i, CHUNK);
-            memset(c->cta->smem_init + to, 1, CHUNK);
-        } else {
-            memcpy(c->cta->smem + to, from + i, step);
-            memset(c->cta->smem_init + to, 1, step);
-        }
+        memcpy(c->cta->smem + to, from + i, step);
+        memset(c->cta->smem_init + to, 1, step);
     }
 }
 
@@ -118,7 +131,7 @@ static bool source_written(struct warp *w, const struct instr *in, int lane, con
 static bool shared_side(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, enum space space, uint64_t addr,
                         enum access how)
 {
-    uint32_t span = c->swizzle.mask ? (c->extent + 127) / 128 * 128 : c->extent;
+    uint32_t span = c->swizzle.mask ? (c->extent + LINE - 1) / LINE * LINE : c->extent;
     if (!mem_at(w, in, lane, space, addr, span, CHUNK, how | A_ANY | A_LATER))
         return false;
     c->cta = shared_owner(w->cta, space, (uint32_t)addr);
@@ -331,6 +344,7 @@ static void read_source(struct cta *cta, void *arg, uint64_t now)
     (void)cta, (void)now;
     for (const struct piece *p = c->piece; p < c->piece + c->npieces; to += source_bytes(c, p++))
         from_shared(c, p->at, to, source_bytes(c, p));
+    c->been_read = true;
 }
 
 static void write_out(struct cta *cta, void *arg, uint64_t now)

@@ -65,11 +65,11 @@ static int wait(struct warp *w, const struct instr *in, uint32_t mask)
     uint64_t until = 0;
     for (const struct bulk_copy *c = s ? s->flying : NULL; c; c = c->next) {
         uint64_t end = in->flags & F_READ ? c->read_when : c->when;
-        if (mask >> c->lane & 1 && c->group + keep < s->closed[c->lane] && end >= w->now && end > until)
+        if (mask >> c->lane & 1 && c->group + keep < s->closed[c->lane] && !(in->flags & F_READ && c->been_read) && end > until)
             until = end;
     }
     if (until)
-        return split_sleep(w, s, until + 1, "cp.async.bulk.wait_group%s %u", in->flags & F_READ ? ".read" : "", keep);
+        return split_sleep(w, s, (until > w->now ? until : w->now) + 1, "cp.async.bulk.wait_group%s %u", in->flags & F_READ ? ".read" : "", keep);
     FOR_LANES(i, s ? mask : 0)
         if (s->closed[i] > keep) {
             s->read[i] = s->closed[i] - keep;
