@@ -225,11 +225,15 @@ $(emu_dir)/libemu.a: $(emu_objects)
 
 # ------------------------------------------------------------------ 6 tests and the rest
 
-.PHONY: test golden bench plots clean
+.PHONY: test mutants golden bench plots clean
 
 # T=name runs the tests whose name has that in it; L=1 lists them. The runner calls make for what a test needs.
 test:
 	@CUDA_MAJOR=$(CUDA_MAJOR) python3 tests/run.py $(if $(L),--list) $(T)
+
+# Leaves out each synchronising statement of the pipelined rungs in turn, under 20 schedules.
+mutants: emu
+	@python3 tests/mutate.py $(T)
 
 # Records what the GPU here prints for tests/conformance/.
 golden:
@@ -258,6 +262,7 @@ help:
 	@echo 'make all          build every rung'
 	@echo 'make emu          build the emulator alone'
 	@echo 'make test         build everything and check it (T=name: the tests whose name has that in it; L=1: list them)'
+	@echo 'make mutants      does the emulator notice when a wait, arrival or fence is left out of a pipelined rung?'
 	@echo 'make diff-<rung>  show what a rung adds to the one it grew from'
 	@echo 'make bench        time every rung beside cuBLAS (needs a GPU), into results/'
 	@echo 'make plots        draw results/'

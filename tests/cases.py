@@ -8,6 +8,7 @@ import subprocess
 import abi
 import command_lines
 import fatbins
+import mutate
 import tidy
 import wrong
 from __main__ import Case
@@ -16,7 +17,7 @@ from rungs import DEVICES, RUNGS
 
 def all_cases():
     return (unit_cases() + program_cases('api') + fault_cases() + emu_cases() + conformance_cases() + rung_cases()
-            + wrong_cases() + abi.cases() + fatbins.cases() + command_lines.cases() + speed_cases() + sanitizer_cases()
+            + wrong_cases() + mutant_cases() + abi.cases() + fatbins.cases() + command_lines.cases() + speed_cases() + sanitizer_cases()
             + tidy.cases())
 
 
@@ -219,6 +220,12 @@ def wrong_cases():
         result.append(Case('wrong/%s/%s' % (rung.name, name), [path + '.run'] + words, needs=[path + '.run', 'emu'],
                            exits=(1, 3), says=['^FAIL'], never=['^PASS', 'InvalidPtx|NoKernelImage']))
     return result
+
+
+def mutant_cases():
+    """No wait, arrival, expectation or fence can be left out of these rungs unnoticed; `make mutants` tries more schedules."""
+    return [Case('mutants/' + rung.split('_')[0], lambda rung=rung: mutate.test(rung, seeds=3), needs=['emu', rung])
+            for rung in mutate.RUNGS] + [Case('mutants/the_judge_can_fail', mutate.judge_can_fail)]
 
 
 def write_if_changed(path, text):
