@@ -30,8 +30,9 @@ enum {
     PRODUCER_REGISTERS = 40,
     CHUNK = 8,          /* halves in 16 bytes */
     WARP_M = 16,        /* rows of C that a warp holds and stores … */
-    BOX_N = 64,         /* … 64 columns at a time: as wide as the swizzle … */
-    BOXES = 2           /* … of which there is room for two */
+    BOX_N = 64,         /* … this many columns at a time: as wide as the swizzle … */
+    BUFFERS = 2,        /* … through two buffers in turn */
+    GROUP_M = 16        /* tiles one below the other that are multiplied together */
 };
 
 /* What a thread holds of its warpgroup's outputs. */
@@ -45,7 +46,7 @@ static __device__ int warpgroup_row(void) { return threadIdx.x / 128 * MMA_M; }
 struct smem {
     alignas(1024) half a[STAGES][TILE_M * TILE_K];
     alignas(1024) half b[STAGES][TILE_N * TILE_K];
-    alignas(1024) half c[CONSUMER_WARPS][BOXES][WARP_M * BOX_N];
+    alignas(1024) half c[CONSUMER_WARPS][BUFFERS][WARP_M * BOX_N];
     mbarrier full[STAGES];          /* a[stage] and b[stage] have landed */
     mbarrier empty[STAGES];         /* all consumers have read them */
 };
@@ -83,36 +84,31 @@ static __device__ uint32_t pair(float acc0, float acc1)
     return *(const uint32_t *)&halves;
 }
 
-/* 64 columns of a warp's rows, 16 at a time: eight sums of a thread, of four blocks. */
-static __device__ void put_box(half *box, const float *acc)
+/* Stores 64 columns of a warp's rows, through a piece of shared memory that only this warp uses: no other one need be
+ * waited for. stmatrix hands over 16 columns at a time, eight sums of a thread. */
+static __device__ void store_box(struct smem *smem, int buffer, const float *acc, const CUtensorMap *c_map, int m0, int n0)
 {
-    const int lane = threadIdx.x % 32;
+    half *box = smem->c[threadIdx.x / 32][buffer];
+    cp_async_bulk_wait_group_read<BUFFERS - 1>();   /* what was in the buffer has been read … */
+    __syncwarp();                                   /* … as lane 0 knows, which stored it */
 #pragma unroll
     for (int col = 0; col < BOX_N; col += 16, acc += 8) {
         const uint32_t r[4] = { pair(acc[0], acc[1]), pair(acc[2], acc[3]), pair(acc[4], acc[5]), pair(acc[6], acc[7]) };
-        const uint32_t chunk = (col + ldmatrix_a_col(lane)) / CHUNK;
-        stmatrix_sync_aligned_m8n8_x4_shared_b16(shared_address(box) + chunk_128b(ldmatrix_a_row(lane), chunk), r);
+        const uint32_t chunk = (col + ldmatrix_a_col(laneid())) / CHUNK;
+        stmatrix_sync_aligned_m8n8_x4_shared_b16(shared_address(box) + chunk_128b(ldmatrix_a_row(laneid()), chunk), r);
     }
+    fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
+    __syncwarp();
+    if (laneid() == 0)
+        cp_async_bulk_tensor_2d_global_shared(c_map, n0, m0 + threadIdx.x / 32 * WARP_M, box);
+    cp_async_bulk_commit_group();
 }
 
-/* A warp's rows, through its own piece of shared memory, two boxes at a time: no other warp need be waited for. */
 static __device__ void store_tile(struct smem *smem, const accumulators acc, const CUtensorMap *c_map, int m0, int n0)
 {
-    half (*c)[WARP_M * BOX_N] = smem->c[threadIdx.x / 32];
-    const int row = m0 + threadIdx.x / 32 * WARP_M;
 #pragma unroll
-    for (int col = 0; col < TILE_N; col += BOXES * BOX_N) {
-        cp_async_bulk_wait_group_read<0>();     /* the boxes before these have been read … */
-        __syncwarp();                           /* … as lane 0 knows, which stored them */
-        for (int box = 0; box < BOXES; box++)
-            put_box(c[box], acc + (col + box * BOX_N) / 2);
-
-        fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
-        __syncwarp();
-        for (int box = 0; box < BOXES && laneid() == 0; box++)
-            cp_async_bulk_tensor_2d_global_shared(c_map, n0 + col + box * BOX_N, row, c[box]);
-        cp_async_bulk_commit_group();
-    }
+    for (int box = 0; box < TILE_N / BOX_N; box++)
+        store_box(smem, box % BUFFERS, acc + box * BOX_N / 2, c_map, m0, n0 + box * BOX_N);
     cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
 }
 
@@ -157,8 +153,8 @@ gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensor
      const __grid_constant__ CUtensorMap c_map, int k)
 {
     extern __shared__ struct smem smem[];
-    const int m0 = blockIdx.y * TILE_M;
-    const int n0 = blockIdx.x * TILE_N;
+    const int m0 = (blockIdx.z * gridDim.x + blockIdx.x) * TILE_M;
+    const int n0 = blockIdx.y * TILE_N;
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; stage++) {
@@ -193,7 +189,10 @@ extern "C" cudaError_t launch_gemm(const half *a_gmem, const half *b_gmem, half 
         (error = tensor_map_2d(&c_map, c_gmem, m, n, WARP_M, BOX_N, CU_TENSOR_MAP_SWIZZLE_128B)))
         return error;
 
-    const dim3 grid(tiles_to_cover(n, TILE_N), tiles_to_cover(m, TILE_M));
+    /* CTAs start in the order x, y, z. The 132 that run together make up a square rather than a stripe: so they read
+     * fewer rows of A and B between them, and L2 has to be filled less often. */
+    const int tiles_m = tiles_to_cover(m, TILE_M), groups = tiles_to_cover(tiles_m, GROUP_M);
+    const dim3 grid(tiles_to_cover(tiles_m, groups), tiles_to_cover(n, TILE_N), groups);
     cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(struct smem));
     gemm<<<grid, THREADS, sizeof(struct smem), stream>>>(a_map, b_map, c_map, k);
     return cudaGetLastError();      /* of either call */

@@ -50,6 +50,13 @@ PTX_FN void barrier_cluster_arrive_release_aligned(void)
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 
+/* The same, but shows nothing of what was done before: enough after fence_mbarrier_init_release_cluster, and where
+ * threads only keep each other from exiting. Cheaper, since it need not wait for writes. */
+PTX_FN void barrier_cluster_arrive_relaxed_aligned(void)
+{
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+
 PTX_FN void barrier_cluster_wait_acquire_aligned(void)
 {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");

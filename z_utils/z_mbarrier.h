@@ -80,6 +80,14 @@ PTX_FN void mbarrier_arrive_release_cluster(uint32_t addr)
     asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" :: "r"(addr) : "memory");
 }
 
+/* The same for a thread that has nothing to show to the other CTA, say because it has only read. To release to the
+ * whole cluster, as above, a thread waits until all it has written is visible throughout the chip, a thousand cycles
+ * or so; this arrival releases to the threads of its own CTA and goes on. */
+PTX_FN void mbarrier_arrive_shared_cluster(uint32_t addr)
+{
+    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" :: "r"(addr) : "memory");
+}
+
 /* Arrives when all cp.async of this thread so far have landed, without holding the thread up. The barrier's
  * count must include this arrival (.noinc). ISA: "cp.async.mbarrier.arrive". sm_80. */
 PTX_FN void cp_async_mbarrier_arrive_noinc(mbarrier *addr)
