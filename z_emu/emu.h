@@ -483,6 +483,7 @@ struct launch {
     bool done;
     bool cooperative;           /* set before gpu_start: all CTAs must fit at once, and grid sync works */
     bool explicit_cluster;      /* the launch attribute asked for a cluster, or the kernel did */
+    bool fence_noted;           /* it was said that a tcgen05.fence lacks (unit/tmem_order.c) */
     void *user;                 /* the stream's */
     /* kept by core/gpu.c */
     struct alloc *grid_workspace;       /* of cooperative launches: the grid barrier */
@@ -568,6 +569,11 @@ void race_work_arrive(struct warp *w, enum race_unit unit, uint32_t groups, stru
 /* tcgen05 has commits for groups: how many the warp has made, and one more, which p hears of. */
 uint32_t race_commits(const struct warp *w);
 void race_commit(struct warp *w, struct race_point *p);
+/* For memory that is not shared memory: what the warp does now, or (work) what it has tcgen05 do, which its next commit tells;
+ * and whether a warp is ordered after that. Always true when nobody watches. */
+struct race_mark { uint32_t agent, epoch; };
+struct race_mark race_mark(struct warp *w, bool work);
+bool race_after(struct warp *w, struct race_mark m);
 
 /* A copy into `owner`'s memory whose bytes complete on p. async: it writes through the async proxy. */
 bool race_copy_in(struct warp *w, const struct instr *in, int lane, struct cta *owner, uint32_t at, uint32_t bytes,

@@ -309,6 +309,24 @@ void race_commit(struct warp *w, struct race_point *p)
     race_point_arrive(w, p, false);
 }
 
+struct race_mark race_mark(struct warp *w, bool work)
+{
+    struct races *r = watched(w->cta);
+    if (!r)
+        return (struct race_mark){ 0, 0 };
+    struct racer *me = racer_of(r, w);
+    if (work)
+        return (struct race_mark){ work_agent(r, w, RACE_TCGEN05), me->commits + 1 };
+    raise_time(r, me);
+    return (struct race_mark){ me->agent, clock_v(&me->now, me->agent) };
+}
+
+bool race_after(struct warp *w, struct race_mark m)
+{
+    struct races *r = watched(w->cta);
+    return !r || clock_v(&racer_of(r, w)->now, m.agent) >= m.epoch;
+}
+
 /* ---------------------------------------------------------------- accesses */
 
 static struct shadow *shadow_of(struct races *r, const struct cta *owner) { return &r->shadow[owner->cluster_rank]; }

@@ -30,7 +30,7 @@ struct tcgen05 *tc_state(struct cta *c)
 {
     if (!c->tcgen05) {
         c->tcgen05 = make(sizeof *c->tcgen05);
-        c->tcgen05->thread = make(c->nwarp * WARP * sizeof *c->tcgen05->thread);
+        c->tcgen05->pipe_end = make(c->nwarp * WARP * sizeof *c->tcgen05->pipe_end);
         c->tcgen05->warp = make(c->nwarp * sizeof *c->tcgen05->warp);
     }
     return c->tcgen05;
@@ -66,7 +66,7 @@ void tcgen05_close(struct cta *c)
     if (!c->tcgen05)
         return;
     tc_loads_close(c);
-    free(c->tcgen05->thread);
+    free(c->tcgen05->pipe_end);
     free(c->tcgen05->warp);
     free(c->tcgen05);
     c->tcgen05 = NULL;
@@ -74,7 +74,7 @@ void tcgen05_close(struct cta *c)
 
 /* ---------------------------------------------------------------- operations */
 
-static struct tc_thread *thread_of(struct warp *w, int lane) { return &tc_state(w->cta)->thread[w->id * WARP + (uint32_t)lane]; }
+static uint64_t *pipe_end_of(struct warp *w, int lane) { return &tc_state(w->cta)->pipe_end[w->id * WARP + (uint32_t)lane]; }
 
 void *tc_op_new(struct warp *w, const struct instr *in, int lane, enum tc_kind kind, size_t bytes)
 {
@@ -116,7 +116,7 @@ void tc_start(struct tc_op *op, uint32_t busy, uint32_t latency_cycles)
 {
     struct cta *c = op->cta;
     struct sm *sm[2] = { c->sm, op->group == 2 ? tc_peer(c)->sm : c->sm };
-    struct tc_thread *t = thread_of(op->user.w, op->user.lane);
+    uint64_t *latest = pipe_end_of(op->user.w, op->user.lane);
     uint64_t start = later(op->user.w->now, later(sm[0]->tensor_free, sm[1]->tensor_free));
     uint64_t end = start + busy + latency(c, latency_cycles);
     for (int i = 0; i < 2; i++)
@@ -127,7 +127,7 @@ void tc_start(struct tc_op *op, uint32_t busy, uint32_t latency_cycles)
     }
     for (uint32_t i = 0; i < op->naccesses; i++)
         op->access[i].access->end = end;
-    t->pipe_end = later(t->pipe_end, end);
+    *latest = later(*latest, end);
     op->end = end;
     event_at(c, end, done, op);
 }
@@ -154,7 +154,7 @@ static void send(struct cta *c, void *arg, uint64_t now)
 static bool commit_to(struct warp *w, const struct instr *in, int lane, uint64_t addr, int rank)
 {
     enum space space = (enum space)in->space;
-    uint64_t when = later(w->now, thread_of(w, lane)->pipe_end) + latency(w->cta, ARRIVE);
+    uint64_t when = later(w->now, *pipe_end_of(w, lane)) + latency(w->cta, ARRIVE);
     if (rank >= 0) {
         addr = ((space == SP_GENERIC ? addr - w->cta->memory->base : addr) & 0xffffff) | (uint64_t)rank << 24;
         space = SP_SHARED_CLUSTER;
@@ -194,17 +194,21 @@ exec_fn *pick_TCGEN05_COMMIT(struct instr *in)
 
 /* ---------------------------------------------------------------- fences */
 
+/* They make a relaxed arrival or wait order what is done in tensor memory. (In shared memory too, here, which is more than the
+ * ISA promises.) */
 static int fence_before(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    (void)in;
-    FOR_LANES(i, mask) thread_of(w, (int)i)->before = w->now;
+    (void)in, (void)mask;
+    tc_state(w->cta)->warp[w->id].before = w->now;
+    race_fence(w, false);
     return X_NEXT;
 }
 
 static int fence_after(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    (void)in;
-    FOR_LANES(i, mask) thread_of(w, (int)i)->after = w->now;
+    (void)in, (void)mask;
+    tc_state(w->cta)->warp[w->id].after = w->now;
+    race_fence(w, false);
     return X_NEXT;
 }
 

@@ -15,14 +15,10 @@ struct tc_load;
 /* What a CTA does together with its peer (cta_group::2): the first to come waits. */
 struct tc_meeting { bool waits, met; uint32_t columns, column; };
 
-struct tc_thread {              /* cycles */
-    uint64_t pipe_end;          /* when all that it has issued is done */
-    uint64_t before, after;     /* its last fence::before_thread_sync, fence::after_thread_sync; 0: none */
-};
-
 struct tc_warp {
     struct tc_load *loads;      /* registers that are still to be filled, or not waited for */
-    uint64_t load_end, store_end;
+    uint64_t load_end, store_end;       /* cycles */
+    uint64_t before, after;     /* of its last fence::before_thread_sync, fence::after_thread_sync; 0: none */
 };
 
 struct tcgen05 {                /* of one CTA */
@@ -31,7 +27,7 @@ struct tcgen05 {                /* of one CTA */
     bool relinquished;
     uint32_t columns;           /* of its latest allocation */
     struct tc_meeting alloc, dealloc;
-    struct tc_thread *thread;
+    uint64_t *pipe_end;         /* by thread: the cycle when all that it has issued is done */
     struct tc_warp *warp;
 };
 

@@ -166,6 +166,23 @@ static void load_done(struct cta *c, void *arg, uint64_t now)
                   tmem_column(l->addr) + tc_register_place(l->shape, 0, r, l->half / l->per).column * l->per, r);
 }
 
+/* The registers are the load's until it is waited for. */
+static bool hold_registers(struct warp *w, const struct instr *in)
+{
+    for (uint32_t r = 0; r < in->opnd[0].n; r++) {
+        struct held_register *h = held_register(w, in->opnd[0].elem[r].row);
+        if (!h)
+            continue;
+        if (h->how != HELD_NOT)
+            return held_fault(w, in, h, true), false;
+        h->how = HELD_WRITTEN;
+        h->fault = FAULT_TCGEN05;
+        h->holder = in;
+        h->group = 0;
+    }
+    return true;
+}
+
 static int load(struct warp *w, const struct instr *in, uint32_t mask)
 {
     struct tc_warp *s = &tc_state(w->cta)->warp[w->id];
@@ -173,6 +190,10 @@ static int load(struct warp *w, const struct instr *in, uint32_t mask)
     (void)mask;
     if (!l)
         return X_FAULT;
+    if (!hold_registers(w, in)) {
+        free(l);
+        return X_FAULT;
+    }
     uint64_t end = end_of(w, l->n, &s->load_end);
     note(l, TC_LD, end);
     l->frame->refs++;
@@ -229,6 +250,7 @@ static int wait_load(struct warp *w, const struct instr *in, uint32_t mask)
         drop_load(l);
     }
     s->loads = NULL;
+    held_release(w, 1);
     tmem_waited(tmem_of(w->cta->sm), w, TC_LD);
     return X_NEXT;
 }

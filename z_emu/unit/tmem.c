@@ -204,7 +204,7 @@ static bool is_allocation(struct warp *w, const struct instr *in, uint32_t addr,
 {
     const struct tmem *m = tmem_of(w->cta->sm);
     uint32_t column = tmem_column(addr), first = column / TMEM_UNIT;
-    const struct tc_user u = { w, in, -1, TC_LD };
+    const struct tc_user u = { w, in, -1, TC_DEALLOC };
     if (tmem_lane(addr) || column % TMEM_UNIT)
         return fault(w, in, -1, FAULT_TMEM, "0x%x is not the address of an allocation", addr), false;
     if (!is_size(w, in, columns) || !tmem_owned(&u, w->cta, column, 1, "giving them back"))

@@ -17,7 +17,7 @@ static inline struct tmem_part tmem_part(uint32_t lane, uint32_t lanes, uint32_t
     return (struct tmem_part){ (uint16_t)column, (uint16_t)columns, (uint8_t)((2u << last) - (1u << first)) };
 }
 
-enum tc_kind { TC_MMA, TC_CP, TC_SHIFT, TC_LD, TC_ST };         /* the first three go through the pipe that commit tracks */
+enum tc_kind { TC_MMA, TC_CP, TC_SHIFT, TC_LD, TC_ST, TC_DEALLOC };     /* the first three go through the pipe that commit tracks */
 
 /* Who executes what: a thread, or with lane -1 a whole warp. */
 struct tc_user { struct warp *w; const struct instr *in; int lane; enum tc_kind kind; };
@@ -29,12 +29,13 @@ struct tmem_access {
     bool write;
     bool finished;              /* it has taken place */
     bool waited;                /* ld, st: its warp knows so */
+    struct race_mark issued_by, done_by;        /* who is ordered behind its issue; behind its end */
     enum tc_kind kind;
     const struct cta *cta;
     uint32_t warp;
     int lane;
     const struct instr *in;
-    uint64_t issued, end;       /* cycles; end is exact once it has finished */
+    uint64_t issued, end, known;        /* cycles; end is exact once it has finished; ld, st: of the wait */
 };
 
 struct tmem {                   /* of one SM */
@@ -66,7 +67,7 @@ bool tmem_ordered(const struct tc_user *u, const struct cta *c, struct tmem_part
 struct tmem_access *tmem_begin(const struct tc_user *u, const struct cta *c, struct tmem_part part, bool write, uint64_t end);
 void tmem_finish(struct tmem *m, struct tmem_access *a, uint64_t now);
 /* A warp's loads or stores of this kind are waited for. */
-void tmem_waited(struct tmem *m, const struct warp *w, enum tc_kind kind);
+void tmem_waited(struct tmem *m, struct warp *w, enum tc_kind kind);
 /* The columns are given back: false after a fault, when something still uses them. */
 bool tmem_forget(struct warp *w, const struct instr *in, uint32_t column, uint32_t columns);
 

@@ -3,14 +3,16 @@
  * Nearly all that touches tensor memory goes on by itself. What a thread puts through one pipe (mma, cp, shift) comes to pass
  * in the order of issue; all else must be waited for: mma, cp and shift with a commit and its mbarrier, ld with wait::ld, st
  * with wait::st. Each access to a part of the memory is remembered, under way or over, and each new one is held against those
- * it overlaps, unless both read.
+ * it overlaps, unless both read: is it ordered behind their ends (core/race.c says who is ordered behind whom), whether or not
+ * they happen to be over? A tcgen05.fence that lacks is said once in a launch, and no fault: kernels without them are known
+ * to run right on chips.
  * PTX ISA: "Memory Consistency Model for 5th generation of TensorCore operations". */
 #include "tcgen05.h"
 
 #include <stdlib.h>
 
 static const char *const names[] = { [TC_MMA] = "tcgen05.mma", [TC_CP] = "tcgen05.cp", [TC_SHIFT] = "tcgen05.shift",
-                                     [TC_LD] = "tcgen05.ld", [TC_ST] = "tcgen05.st" };
+                                     [TC_LD] = "tcgen05.ld", [TC_ST] = "tcgen05.st", [TC_DEALLOC] = "tcgen05.dealloc" };
 
 static bool in_pipe(enum tc_kind k) { return k <= TC_SHIFT; }
 
@@ -31,11 +33,11 @@ static bool same_warp(const struct tmem_access *a, const struct tc_user *u)
     return a->cta == u->w->cta && a->warp == u->w->id;
 }
 
-/* Do they follow each other in the pipe? One mma behind another only on the very same accumulator; what one has written
- * another may not take as its A. */
+/* Do they follow each other in the pipe, if the one is issued behind the other? One mma behind another only on the very same
+ * accumulator; what one has written another may not take as its A. */
 static bool pipelined(const struct tmem_access *a, const struct tc_user *u, struct tmem_part part, bool write)
 {
-    if (!in_pipe(a->kind) || !in_pipe(u->kind) || !same_warp(a, u) || a->lane != u->lane)
+    if (!in_pipe(a->kind) || !in_pipe(u->kind))
         return false;
     if (a->kind == TC_MMA && u->kind == TC_MMA && a->write)
         return write && same_part(a->part, part);
@@ -44,38 +46,85 @@ static bool pipelined(const struct tmem_access *a, const struct tc_user *u, stru
 
 /* ---------------------------------------------------------------- what is said */
 
-static int conflict(const struct tc_user *u, const struct tmem_access *a, bool write, const char *cure)
+static void describe(const struct tc_user *u, const struct tmem_access *a, char *buf, size_t len)
 {
-    char place[128], who[80];
-    if (a->lane < 0)
-        snprintf(who, sizeof who, "warp %u", a->warp);
-    else
-        snprintf(who, sizeof who, "warp %u, lane %d", a->warp, a->lane);
-    return fault(u->w, u->in, u->lane, FAULT_TCGEN05, "it %s columns that the %s at %s (%s%s) %s: columns %u to %u. %s", write ? "writes" : "reads",
-                 names[a->kind], source_place(a->in, place, sizeof place), a->cta == u->w->cta ? "" : "peer CTA, ", who,
-                 a->finished ? a->write ? "has written" : "has read" : a->write ? "still writes" : "still reads", a->part.column,
-                 a->part.column + a->part.columns - 1, cure);
+    char place[128], who[40];
+    snprintf(who, sizeof who, a->lane < 0 ? "warp %u" : "warp %u, lane %d", a->warp, a->lane);
+    snprintf(buf, len, "the %s at %s (%s%s)", names[a->kind], source_place(a->in, place, sizeof place),
+             a->cta == u->w->cta ? "" : "peer CTA, ", who);
+}
+
+static bool conflict(const struct tc_user *u, const struct tmem_access *a, bool write, const char *cure)
+{
+    char what[240];
+    describe(u, a, what, sizeof what);
+    fault(u->w, u->in, u->lane, FAULT_TCGEN05, "it %s columns %u to %u, which %s %s. %s", write ? "writes" : "reads", a->part.column,
+          a->part.column + a->part.columns - 1, what, a->finished ? a->write ? "has written" : "has read" : a->write ? "still writes" : "still reads",
+          cure);
+    return false;
 }
 
 static const char *cure_of(const struct tmem_access *a)
 {
     switch (a->kind) {
-    case TC_LD: return "tcgen05.wait::ld must come between";
-    case TC_ST: return "tcgen05.wait::st must come between";
+    case TC_LD: return "tcgen05.wait::ld must come between, and a barrier if it is another warp's";
+    case TC_ST: return "tcgen05.wait::st must come between, and a barrier if it is another warp's";
     default: return "Its end has not been waited for: tcgen05.commit, and a wait on the mbarrier that it arrives at";
     }
 }
 
+static void note_fence(const struct tc_user *u, const struct tmem_access *a, const char *fence)
+{
+    struct launch *l = u->w->cta->launch;
+    char what[240], place[128], name[256];
+    if (__atomic_exchange_n(&l->fence_noted, true, __ATOMIC_RELAXED))
+        return;
+    describe(u, a, what, sizeof what);
+    say("note: kernel %s, CTA (%u,%u,%u): no tcgen05.fence::%s between %s and the %s at %s; the ISA asks for one",
+        plain_name(l->func->name, name, sizeof name), u->w->cta->id[0], u->w->cta->id[1], u->w->cta->id[2], fence, what, names[u->kind],
+        source_place(u->in, place, sizeof place));
+}
+
 /* ---------------------------------------------------------------- checks */
+
+/* Both are ordered; did the fences stand where they must? Behind what the accessing warp waited for; before what the other
+ * warp said when it was done, unless a commit said it. */
+static void check_fences(const struct tc_user *u, const struct tmem_access *a, uint64_t since)
+{
+    if (u->kind == TC_DEALLOC)
+        return;
+    const struct tc_warp *mine = &tc_state(u->w->cta)->warp[u->w->id], *theirs = &tc_state((struct cta *)a->cta)->warp[a->warp];
+    if (mine->after < since)
+        note_fence(u, a, "after_thread_sync");
+    else if (!same_warp(a, u) && !in_pipe(a->kind) && theirs->before < a->known)
+        note_fence(u, a, "before_thread_sync");
+}
+
+static bool is_behind(const struct tc_user *u, const struct tmem_access *a, struct tmem_part part, bool write)
+{
+    if (pipelined(a, u, part, write)) {
+        if (same_warp(a, u))
+            return true;
+        if (!race_after(u->w, a->issued_by))
+            return conflict(u, a, write, "Another warp has issued it, and no barrier stands between");
+        check_fences(u, a, a->issued);
+        return true;
+    }
+    if (!in_pipe(a->kind) && !a->waited)
+        return conflict(u, a, write, cure_of(a));
+    if (!in_pipe(a->kind) && same_warp(a, u))
+        return true;
+    if (!a->finished || !race_after(u->w, a->done_by))
+        return conflict(u, a, write, cure_of(a));
+    check_fences(u, a, a->end);
+    return true;
+}
 
 bool tmem_ordered(const struct tc_user *u, const struct cta *c, struct tmem_part part, bool write)
 {
-    for (const struct tmem_access *a = tmem_of(c->sm)->accesses; a; a = a->next) {
-        if (!(write || a->write) || !overlap(a->part, part) || pipelined(a, u, part, write))
-            continue;
-        if (!a->finished || (!in_pipe(a->kind) && !a->waited))
-            return conflict(u, a, write, cure_of(a)), false;
-    }
+    for (const struct tmem_access *a = tmem_of(c->sm)->accesses; a; a = a->next)
+        if ((write || a->write) && overlap(a->part, part) && !is_behind(u, a, part, write))
+            return false;
     return true;
 }
 
@@ -88,7 +137,8 @@ struct tmem_access *tmem_begin(const struct tc_user *u, const struct cta *c, str
     if (!a)
         abort();
     *a = (struct tmem_access){ .next = m->accesses, .part = part, .write = write, .kind = u->kind, .cta = u->w->cta,
-                               .warp = u->w->id, .lane = u->lane, .in = u->in, .issued = u->w->now, .end = end };
+                               .warp = u->w->id, .lane = u->lane, .in = u->in, .issued = u->w->now, .end = end,
+                               .issued_by = race_mark(u->w, false), .done_by = race_mark(u->w, in_pipe(u->kind)) };
     return m->accesses = a;
 }
 
@@ -114,17 +164,20 @@ void tmem_finish(struct tmem *m, struct tmem_access *a, uint64_t now)
     }
 }
 
-void tmem_waited(struct tmem *m, const struct warp *w, enum tc_kind kind)
+void tmem_waited(struct tmem *m, struct warp *w, enum tc_kind kind)
 {
     for (struct tmem_access *a = m->accesses; a; a = a->next)
-        if (a->kind == kind && a->cta == w->cta && a->warp == w->id)
+        if (a->kind == kind && a->cta == w->cta && a->warp == w->id && !a->waited) {
             a->waited = true;
+            a->known = w->now;
+            a->done_by = race_mark(w, false);
+        }
 }
 
 bool tmem_forget(struct warp *w, const struct instr *in, uint32_t column, uint32_t columns)
 {
     struct tmem *m = tmem_of(w->cta->sm);
-    const struct tc_user u = { w, in, -1, TC_ST };
+    const struct tc_user u = { w, in, -1, TC_DEALLOC };
     struct tmem_part all = tmem_part(0, TMEM_LANES, column, columns);
     if (!tmem_ordered(&u, w->cta, all, true))
         return false;
