@@ -101,17 +101,26 @@ static void report_cluster(struct report *r, const struct cta *c)
     const struct cluster *g = c->group;
     if (!g->arrived || c->cluster_rank)
         return;
-    report(r, "      the cluster's barrier: %u threads have arrived; CTAs that have exited:", g->arrived);
-    uint32_t n = 0;
+    uint32_t arrived[MAX_CLUSTER] = { 0 }, live[MAX_CLUSTER] = { 0 }, all = 0;
     for (uint32_t i = 0; i < g->n; i++)
-        if (g->cta[i]->over && ++n)
-            report(r, " %u", i);
-    report(r, "%s\n", n ? "" : " none");
+        for (uint32_t j = 0; j < g->cta[i]->nwarp; j++) {
+            const struct warp *w = &g->cta[i]->warp[j];
+            arrived[i] += (uint32_t)__builtin_popcount(w->cluster_arrived);
+            live[i] += (uint32_t)__builtin_popcount(warp_live(w));
+            all += (uint32_t)__builtin_popcount(warp_live(w));
+        }
+    report(r, "      the cluster's barrier: %u of %u threads have arrived", g->arrived, all);
+    for (uint32_t i = 0; i < g->n; i++)
+        if (g->cta[i]->over)
+            report(r, "; CTA rank %u: exited", i);
+        else if (arrived[i] < live[i])
+            report(r, "; CTA rank %u: %u of %u", i, arrived[i], live[i]);
+    report(r, "\n");
 }
 
 static void report_mbarriers(struct report *r, const struct cta *c)
 {
-    char text[300];
+    char text[600];
     for (uint32_t nth = 0; mbarrier_describe(c, nth, text, sizeof text); nth++)
         report(r, "      %s\n", text);
 }

@@ -29,6 +29,7 @@ struct mbarrier {
     uint32_t phase;             /* completed phases */
     uint32_t pending, expected; /* arrivals: of this phase, of each later one */
     int32_t tx;                 /* bytes still to come; negative when they came before they were announced */
+    uint32_t from[16];          /* arrivals in this phase, by the CTA that made them */
     bool dead;                  /* invalidated; kept, for copies that are under way may still come to it */
     struct race_point *race;    /* who is ordered before those that wait for it; NULL: nobody watches */
 };
@@ -142,6 +143,7 @@ static void settle(struct mbarrier *b, uint64_t now)
     if (b->pending == 0 && b->tx == 0) {
         b->phase++;
         b->pending = b->expected;
+        memset(b->from, 0, sizeof b->from);
         race_point_phase(b->race);
         split_wake(b->cta, b, now + RELEASE);
     }
@@ -170,6 +172,8 @@ static bool arrive(struct mbarrier *b, uint32_t count, uint64_t now, const struc
     if (count < 1 || count > b->pending)
         return bad_count(b, who, count ? "more arrivals than are pending" : "an arrival must count at least 1");
     b->pending -= count;
+    if (who)
+        b->from[who->w->cta->cluster_rank] += count;
     settle(b, now);
     return true;
 }
@@ -451,16 +455,42 @@ static uint32_t waiting_lanes(const struct mbarrier *b)
     return n;
 }
 
+/* Of a cluster: whose arrivals this phase has had. */
+static size_t describe_arrivals(const struct mbarrier *b, char *text, size_t len)
+{
+    size_t n = 0;
+    for (uint32_t rank = 0; rank < b->cta->ncluster && b->cta->ncluster > 1 && n < len; rank++)
+        if (b->from[rank])
+            n += (size_t)snprintf(text + n, len - n, "%s %u from CTA rank %u", n ? "," : "; has arrived so far:", b->from[rank], rank);
+    return n < len ? n : len;
+}
+
+static void describe_awaited(const struct mbarrier *b, uint32_t waiting, char *text, size_t len)
+{
+    size_t n = (size_t)snprintf(text, len, "mbarrier 0x%x: phase %u is not complete: %u of %u arrivals pending, %d bytes still expected; "
+                                "%u threads wait", b->at, b->phase, b->pending, b->expected, b->tx, waiting);
+    if (n < len)
+        n += describe_arrivals(b, text + n, len - n);
+    if (n < len && !b->phase)
+        snprintf(text + n, len - n, ". It is new: who is to find it free at first waits for parity 1");
+}
+
+/* Something happened to it: does another barrier lack just that? */
+static bool used(const struct mbarrier *b) { return !b->dead && (b->phase || b->tx || b->pending != b->expected); }
+
 bool mbarrier_describe(const struct cta *c, uint32_t nth, char *text, size_t len)
 {
-    for (const struct mbarrier *b = c->mbarriers; b; b = b->next) {
-        uint32_t waiting = waiting_lanes(b);
-        if (!waiting || nth--)
-            continue;
-        snprintf(text, len, "mbarrier 0x%x: phase %u is not complete: %u of %u arrivals pending, %d bytes still expected; %u threads wait%s",
-                 b->at, b->phase, b->pending, b->expected, b->tx, waiting,
-                 b->phase ? "" : ". It is new: who is to find it free at first waits for parity 1");
-        return true;
-    }
+    for (int idle = 0; idle < 2; idle++)        /* those that somebody waits for come first */
+        for (const struct mbarrier *b = c->mbarriers; b; b = b->next) {
+            uint32_t waiting = waiting_lanes(b);
+            if ((idle ? waiting || !used(b) : !waiting) || nth--)
+                continue;
+            if (!idle)
+                describe_awaited(b, waiting, text, len);
+            else
+                snprintf(text, len, "mbarrier 0x%x: phase %u: completed %u times, and nobody waits for it; %u of %u arrivals pending, "
+                         "%d bytes still expected", b->at, b->phase, b->phase, b->pending, b->expected, b->tx);
+            return true;
+        }
     return false;
 }

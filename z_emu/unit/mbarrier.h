@@ -20,7 +20,8 @@ struct race_point *mbarrier_race(const struct mbarrier *b);     /* for race_copy
 
 /* When the CTA's memory goes. */
 void mbarriers_close(struct cta *c);
-/* The nth mbarrier of a CTA that somebody waits for, as text for the hang ledger; false: there are no more. */
+/* The nth mbarrier of a CTA that somebody waits for or has arrived at, as text for the hang ledger; false: there are no
+ * more. */
 bool mbarrier_describe(const struct cta *c, uint32_t nth, char *text, size_t len);
 
 #endif
