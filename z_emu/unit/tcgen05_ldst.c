@@ -202,7 +202,7 @@ static int load(struct warp *w, const struct instr *in, uint32_t mask)
     for (uint32_t r = 0; r < l->n; r++)
         memset(l->frame->regs + in->opnd[0].elem[r].row, POISON, WARP * 4);
     event_at(w->cta, end, load_done, l);
-    return X_NEXT;
+    return X_JUMP;             /* from here on the warp is looked at one instruction at a time */
 }
 
 /* ---------------------------------------------------------------- st */
