@@ -47,6 +47,13 @@ EVERY_GEMM = [
     ('boxes_of_c_exchanged', r'n0 \+ box \* BOX_N', 'n0 + (box ^ 1) * BOX_N', '-m 200 -n 136 -k 72'),
 ]
 
+# In the rungs that store through shared memory, one CTA-wide tile after the products.
+TMA_STORE = [
+    ('no_fence_before_the_store', r'fence_proxy_async_shared_cta\(\); ', '', '-m 200 -n 136 -k 72'),
+    ('exits_before_the_store_has_read', r'cp_async_bulk_wait_group_read<0>\(\);', '', '-m 200 -n 136 -k 72'),
+    ('b_not_swizzled', r'(&b_map.*)SWIZZLE_128B', r'\1SWIZZLE_NONE', '-m 200 -n 136 -k 72'),
+]
+
 # Made in one rung; its own go before the common ones of the same name.
 MISTAKES = {
     'a0_vector_add': [
@@ -83,6 +90,38 @@ MISTAKES = {
         ('rows_of_fragment_swapped', r'c_row\(lane, e\)', 'c_row(lane, e ^ 2)', '-m 200 -n 136 -k 72'),
         ('fragments_of_b_swapped', r'a\[i\], b\[j\],', 'a[i], b[j ^ 1],', '-m 200 -n 136 -k 72'),
     ],
+    'b5_tma': TMA_STORE + [
+        ('no_barrier_before_the_store', r'(engine to see \*/\n) *__syncthreads\(\);', r'\1', '-m 200 -n 136 -k 72'),
+        ('refilled_while_read', r'__syncthreads\(\);( +/\* nobody reads the tile)', r'\1', '-m 200 -n 136 -k 720'),
+        ('c_over_operands_still_read', r'__syncthreads\(\);( +/\* nobody reads operands)', r'\1', '-m 200 -n 136 -k 200'),
+        ('phase_not_flipped', r'phase \^= stage == 0;', '', '-m 200 -n 136 -k 720'),
+        ('rows_and_columns_of_a_box_exchanged', r'a_map, k0, m0,', 'a_map, m0, k0,', '-m 200 -n 136 -k 72'),
+    ],
+    'b7_warpspec': TMA_STORE + [
+        ('no_barrier_before_the_store', r'(engine to see \*/\n) *sync_consumers\(\);', r'\1', '-m 200 -n 136 -k 72'),
+        ('c_over_operands_still_read', r'sync_consumers\(\);( +/\* nobody reads operands)', r'\1', '-m 200 -n 136 -k 200'),
+        ('empty_counts_threads', r'empty\[stage\], CONSUMER_WARPS', 'empty[stage], CONSUMER_WARPS * 32', '-m 200 -n 136 -k 720'),
+        ('every_lane_gives_the_stage_back', r'if \(threadIdx\.x % 32 == 0\)', '', '-m 200 -n 136 -k 720'),
+        ('stage_never_given_back', r'mbarrier_arrive\(&smem->empty\[stage\]\);', ';', '-m 200 -n 136 -k 720'),
+        ('stage_given_back_before_it_is_read', r'(mma_tile\(acc, .*\n)([^}]*?arrive\(&smem->empty\[stage\]\);\n)', r'\2\1',
+         '-m 200 -n 136 -k 720'),
+        ('all_lanes_load', r'if \(elect_sync\(0xffffffff\)\)', '', '-m 200 -n 136 -k 72'),
+        ('consumers_wait_for_the_producer', r'bar_sync\(1, CONSUMER_WARPS \* 32\)', 'bar_sync(1, THREADS)', '-m 200 -n 136 -k 72'),
+    ],
+    'c1_wgmma': TMA_STORE + [
+        ('no_barrier_before_the_store', r'(engine to see \*/\n) *__syncthreads\(\);', r'\1', '-m 200 -n 136 -k 72'),
+        ('refilled_while_multiplied', r'wgmma_wait_group<1>\(\);', '', '-m 200 -n 136 -k 720'),
+        ('refilled_while_the_other_multiplies', r'__syncthreads\(\);( +/\* … in both)', r'\1', '-m 200 -n 136 -k 720'),
+        ('sums_read_too_early', r'wgmma_wait_group<0>\(\);', '', '-m 200 -n 136 -k 72'),
+        ('no_fence_before_the_products', r'wgmma_fence\(\);', '', '-m 200 -n 136 -k 72'),
+        ('products_not_committed', r'wgmma_commit_group\(\);', '', '-m 200 -n 136 -k 720'),
+        ('step_along_k_in_bytes', r'kk \* sizeof\(half\) / 16', 'kk * sizeof(half)', '-m 200 -n 136 -k 72'),
+        ('step_along_k_left_out', r'a_desc \+ along_k', 'a_desc', '-m 200 -n 136 -k 72'),
+        ('the_same_rows_twice', r'a_tile \+ warpgroup_row\(\) \* TILE_K', 'a_tile', '-m 200 -n 136 -k 72'),
+        ('added_to_what_was_there', r'kk == 0 \? scale_d : 1', '1', '-m 200 -n 136 -k 72'),
+        ('last_16_products_only', r'scale_d : 1\)', 'scale_d : 0)', '-m 200 -n 136 -k 72'),
+        ('rows_of_d_exchanged', r'wgmma_d_row\(thread, i\)', 'wgmma_d_row(thread, i ^ 2)', '-m 200 -n 136 -k 72'),
+    ],
     'side/a0_reduce': [
         ('one_component_left_out', r'\(x\.z \+ x\.w\)', 'x.z', '-n 1000'),
         ('whole_chunk_past_the_end', r'i \+ CHUNK <= n', 'i < n', '-n 1001'),
@@ -95,6 +134,15 @@ MISTAKES = {
         ('one_cta_eight_times', r'&smem\.cta, lane', '&smem.cta, 0', '-n 100000'),
         ('each_cta_adds_the_cluster', r'cluster_ctarank\(\) == 0 && ', '', '-n 100000'),
         ('sum_not_from_zero', r'cudaMemsetAsync\(.*\);', '', '-n 1000'),
+    ],
+    'side/a1_clc': [
+        ('one_turn_only', r'while \(next_tile\(.*\)\);', 'while (next_tile(&smem, &tile, &phase) && false);', '-m 1021 -n 517 -k 7'),
+        ('one_tile_twice', r'\*tile = ctaid\[0\]', '*tile = ctaid[0] & ~1', '-m 1021 -n 517 -k 7'),
+        ('edge_ends_the_thread', r'if \(row < m && col < n\) {', 'if (row >= m || col >= n) return; {', '-m 1021 -n 517 -k 7'),
+        ('reads_before_it_is_answered', r'wait_parity\(.*\);', '', '-m 1021 -n 517 -k 7'),
+        ('asks_before_all_have_read', r'__syncthreads\(\);  *.. … by all', '/*', '-m 1021 -n 517 -k 7'),
+        ('all_ask', r'if \(threadIdx\.x == 0\)\n            ask', 'ask', '-m 200 -n 136 -k 72'),
+        ('asks_once', r'if \(threadIdx\.x == 0\)\n            ask', 'if (threadIdx.x == 0 && tile == blockIdx.x) ask', '-m 1021 -n 517 -k 7'),
     ],
     'side/a1_grouped': [
         ('first_group_only', r'\+\+group == groups', '++group == 1', '-m 200 -n 136 -k 72'),
