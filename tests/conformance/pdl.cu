@@ -185,9 +185,6 @@ static void overlap(void)
 {
     int *sign;
     word *result, seen;
-    cudaFuncAttributes unused;          /* a kernel is loaded at its first use, and loading waits for those that run */
-    CHECKED(cudaFuncGetAttributes(&unused, wait_for_sign));
-    CHECKED(cudaFuncGetAttributes(&unused, give_sign));
     CHECKED(cudaMalloc(&sign, sizeof *sign));
     CHECKED(cudaMalloc(&result, 2 * sizeof *result));
     CHECKED(cudaMemset(sign, 0, sizeof *sign));

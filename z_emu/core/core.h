@@ -74,6 +74,8 @@ struct sm {
     uint64_t copy_free;         /* cycle at which the path from L2 is free for the next copy (clock.c) */
     uint64_t tensor_free;       /* the same for the tensor cores and the next wgmma, tcgen05.mma (unit/) */
     struct tmem *tmem;          /* tensor memory (unit/tmem.c); NULL until it is first asked for */
+    uint32_t *spare_rows;       /* of the race detector, for the next CTA (core/race_shadow.c) */
+    size_t spare_bytes;
     struct frame *spare_frame;
     struct split *spare_split;
     struct join *spare_join;
@@ -90,7 +92,6 @@ struct worker {                 /* a host thread and the SMs that it runs */
     pthread_t thread;
     _Atomic uint32_t stuck;     /* rounds for which all its CTAs have slept or gone in circles (core/spin.c) */
     double stuck_since;         /* host time */
-    uint64_t completions;       /* gpu->completions when it looked last */
     uint32_t others[MAX_JOBS];  /* the others' `stuck` when it was last counted */
 };
 
@@ -116,7 +117,6 @@ struct gpu {
     uint64_t clock;             /* cycle at which the next launch begins */
     uint32_t busy;              /* workers that run */
     uint64_t run;               /* generation: gpu_run was called once more */
-    _Atomic uint64_t completions;       /* of prerequisite grids (dependents.c) */
     atomic_bool host_waits;
     atomic_bool stop;           /* leave the loop: a launch is done, or gpu_interrupt */
     bool quit, interrupted;
@@ -141,14 +141,6 @@ void worker_dispatch(struct worker *k);         /* takes CTAs from the launches 
 void cluster_finished(struct worker *k, struct cluster *group);
 double host_seconds(void);
 uint64_t random_next(uint64_t *state);
-
-/* ---- dependents.c */
-void cta_released(struct cta *c, uint64_t now, bool asked);
-void prerequisite_done(struct gpu *g, const struct launch *l);
-void prerequisites_begin(struct launch *l);
-void wake_dependents(struct worker *k);
-bool waits_for_others(const struct launch *l);
-bool may_be_woken(const struct worker *k);      /* a grid has ended since wake_dependents */
 
 /* ---- split.c */
 struct frame *frame_new(const struct cta *c, const struct func *f, struct frame *parent, uint32_t local_base);

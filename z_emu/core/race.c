@@ -480,7 +480,7 @@ bool race_tile(struct warp *w, const struct instr *in, enum race_unit unit, uint
                              .agent = work_agent(r, w, unit), .epoch = group + 1, .async = true, .exact = true };
     race_begin(&x);
     for (uint32_t i = 0; i < n; i++)
-        if (!race_range(&x, offset_in(owner, chunk[i]), 16))
+        if (!race_granule(&x, offset_in(owner, chunk[i])))
             return false;
     return true;
 }

@@ -35,23 +35,24 @@ struct racer {                  /* a warp */
     bool handed;                /* its clock was handed on: what it does next must be later */
 };
 
-/* Cells of one size: 16, 4 or 1 bytes. Writes and reads are split into smaller cells apart. */
-struct race_level {
-    uint32_t *stamp, *who;      /* the last write: epoch; agent << 16 | site */
-    uint32_t *read;             /* a row of `cols` per cell: the last read at all, then of each column's agent: epoch, site */
-    uint8_t *mode;
-};
-enum { READS_SPLIT = 1, READS_EXACT = 2 };      /* mode. EXACT: somebody read that no floor covers */
+/* A cell of 16 bytes has a row of numbers, side by side because an access looks at all of them: the last write of each of
+ * its words; of its reads the last one at all, and then that of each agent, in a column of its own. Words and bytes that must
+ * be told apart have rows of their own, in which word 0 stands for the cell. */
+enum { STAMP = 0, WHO = 4,      /* epoch; agent << 16 | site */
+       LAST = 8,                /* epoch, site; as in the columns */
+       MODE,
+       FIRST_COLUMN };
+enum { READS_SPLIT = 1, READS_EXACT = 2 };      /* MODE. EXACT: somebody read that no floor covers */
 enum { RACE_LEVELS = 3 };
 
 struct shadow {                 /* of one CTA's shared memory */
     struct races *races;
     struct cta *cta;
-    uint32_t bytes, cols, used, agents;         /* columns there are, taken; agents that column[] knows */
+    uint32_t bytes, cols, used, agents;         /* words in a row, taken; agents that column[] knows */
     uint32_t *agent_of;         /* by column */
     uint16_t *column;           /* by agent; 0: none yet */
     uint32_t *limit;            /* by column: reads up to it are ordered before the access that is being looked at */
-    struct race_level level[RACE_LEVELS];
+    uint32_t *level[RACE_LEVELS];               /* rows; NULL: no cell is so small yet */
 };
 
 struct races {                  /* of one cluster */
@@ -94,12 +95,13 @@ struct race_access {
     const struct reach *places; /* of an ld or st: those of its lanes */
     uint32_t mask, size;
     /* worked out by race_begin */
-    uint32_t floor, stamp, who, column, ok_stamp, ok_who;
+    uint32_t floor, stamp, who, read_stamp, column, ok_stamp, ok_who;
     bool limits_known;
 };
 bool shadow_open(struct shadow *s, struct races *r, struct cta *c, uint32_t bytes);
 void shadow_close(struct shadow *s);
 void race_begin(struct race_access *x);
+bool race_granule(struct race_access *x, uint32_t at);                   /* its 16 bytes */
 bool race_range(struct race_access *x, uint32_t at, uint32_t bytes);    /* at: from the start of the CTA's memory */
 /* The lanes' places, each `size` bytes, whose host addresses less `base` are offsets. */
 bool race_places(struct race_access *x, const uint64_t *at, uint64_t base, uint32_t mask, uint32_t size);

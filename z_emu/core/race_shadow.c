@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GRANULE_16 = 16, SPARE_COLUMNS = 4, LAST = 0, BYTES = RACE_LEVELS - 1 };
+enum { GRANULE_16 = 16, SPARE_COLUMNS = 2, LINE = 64, BYTES = RACE_LEVELS - 1, WORDS = 4 };
+#define FOR_WORDS(i) for (uint32_t i = 0; i < WORDS; i++)
 
 static void *need(size_t n, size_t size)
 {
@@ -25,19 +26,25 @@ static void *need(size_t n, size_t size)
 
 static uint32_t cell_count(const struct shadow *s, uint32_t l) { return (s->bytes + 15) / 16 << 2 * l; }
 
-static void level_open(const struct shadow *s, uint32_t l, struct race_level *lv)
+/* Bytes are rarely told apart; their level is made for the first that are. */
+static uint32_t *level_of(struct shadow *s, uint32_t l)
 {
-    size_t n = cell_count(s, l);
-    *lv = (struct race_level){ need(n, sizeof *lv->stamp), need(n, sizeof *lv->who),
-                               need(n * s->cols, sizeof *lv->read), need(n, 1) };
+    size_t bytes = (size_t)cell_count(s, l) * s->cols * sizeof *s->level[l];
+    struct sm *sm = s->cta->sm;
+    if (s->level[l])
+        return s->level[l];
+    if (l == 0 && sm->spare_rows && sm->spare_bytes == bytes) {         /* of a CTA before it: pages that are mapped already */
+        s->level[l] = sm->spare_rows;
+        sm->spare_rows = NULL;
+    } else if (!(s->level[l] = aligned_alloc(LINE, bytes))) {
+        abort();
+    }
+    return memset(s->level[l], 0, bytes);
 }
 
-/* Bytes are rarely told apart; their level is made for the first that are. */
-static struct race_level *level_of(struct shadow *s, uint32_t l)
+static inline uint32_t *row_of(const struct shadow *s, uint32_t l, uint32_t cell)
 {
-    if (!s->level[l].stamp)
-        level_open(s, l, &s->level[l]);
-    return &s->level[l];
+    return s->level[l] + (size_t)cell * s->cols;
 }
 
 static void widen(struct shadow *s)
@@ -45,14 +52,14 @@ static void widen(struct shadow *s)
     uint32_t old = s->cols;
     s->cols *= 2;
     for (uint32_t l = 0; l < RACE_LEVELS; l++) {
-        struct race_level *lv = &s->level[l];
-        if (!lv->stamp)
+        uint32_t n = cell_count(s, l), *narrow = s->level[l];
+        if (!narrow)
             continue;
-        uint32_t n = cell_count(s, l), *read = need((size_t)n * s->cols, sizeof *read);
+        s->level[l] = NULL;
+        level_of(s, l);
         for (uint32_t i = 0; i < n; i++)
-            memcpy(read + (size_t)i * s->cols, lv->read + (size_t)i * old, old * sizeof *read);
-        free(lv->read);
-        lv->read = read;
+            memcpy(row_of(s, l, i), narrow + (size_t)i * old, old * sizeof *narrow);
+        free(narrow);
     }
     uint32_t *agent_of = need(s->cols, sizeof *agent_of), *limit = need(s->cols, sizeof *limit);
     memcpy(agent_of, s->agent_of, old * sizeof *agent_of);
@@ -71,22 +78,27 @@ static uint32_t column_of(struct shadow *s, uint32_t agent)
         s->column = column, s->agents = n;
     }
     if (!s->column[agent]) {
-        if (s->used == s->cols)
+        uint32_t c = FIRST_COLUMN;
+        while (c < FIRST_COLUMN + SPARE_COLUMNS && s->agent_of[c])
+            c++;
+        if (c == FIRST_COLUMN + SPARE_COLUMNS || s->races->agent[agent].kind == AGENT_WARP)
+            c = s->used++;
+        if (c == s->cols)
             widen(s);
-        s->agent_of[s->used] = agent;
-        s->column[agent] = (uint16_t)s->used++;
+        s->agent_of[c] = agent;
+        s->column[agent] = (uint16_t)c;
     }
     return s->column[agent];
 }
 
 bool shadow_open(struct shadow *s, struct races *r, struct cta *c, uint32_t bytes)
 {
-    *s = (struct shadow){ .races = r, .cta = c, .bytes = bytes, .used = 1 };
-    s->cols = (1 + r->nwarp + SPARE_COLUMNS + 7) / 8 * 8;
+    *s = (struct shadow){ .races = r, .cta = c, .bytes = bytes, .used = FIRST_COLUMN };
+    s->cols = (FIRST_COLUMN + r->nwarp + SPARE_COLUMNS + 15) / 16 * 16;
     s->agent_of = need(s->cols, sizeof *s->agent_of);
     s->limit = need(s->cols, sizeof *s->limit);
-    for (uint32_t l = 0; l < RACE_LEVELS - 1; l++)
-        level_of(s, l);
+    level_of(s, 0);
+    s->used += SPARE_COLUMNS;           /* the first are for asynchronous work: in the same line of the host's cache */
     for (uint32_t i = 0; i < r->nwarp; i++)
         column_of(s, c->cluster_rank * r->nwarp + i);
     return true;
@@ -94,20 +106,20 @@ bool shadow_open(struct shadow *s, struct races *r, struct cta *c, uint32_t byte
 
 void shadow_close(struct shadow *s)
 {
-    for (uint32_t l = 0; l < RACE_LEVELS; l++) {
-        struct race_level *lv = &s->level[l];
-        free(lv->stamp), free(lv->who), free(lv->read), free(lv->mode);
+    struct sm *sm = s->cta ? s->cta->sm : NULL;
+    if (sm) {
+        free(sm->spare_rows);
+        sm->spare_rows = s->level[0];
+        sm->spare_bytes = (size_t)cell_count(s, 0) * s->cols * sizeof *s->level[0];
+        s->level[0] = NULL;
     }
+    for (uint32_t l = 0; l < RACE_LEVELS; l++)
+        free(s->level[l]);
     free(s->agent_of), free(s->column), free(s->limit);
     *s = (struct shadow){ 0 };
 }
 
 /* ---------------------------------------------------------------- one cell */
-
-static uint32_t *reads_of(const struct shadow *s, const struct race_level *lv, uint32_t cell)
-{
-    return lv->read + (size_t)cell * s->cols;
-}
 
 static bool conflict(const struct race_access *x, uint32_t agent, uint32_t epoch, uint32_t site, uint32_t at, bool write)
 {
@@ -119,24 +131,22 @@ static bool is_generic(const struct races *r, uint32_t agent)
     return r->agent[agent].kind == AGENT_WARP || r->agent[agent].kind == AGENT_CP_ASYNC;
 }
 
-static __attribute__((noinline, cold)) bool tolerate(const struct race_access *x, uint32_t l, uint32_t cell, uint32_t agent,
+static __attribute__((noinline, cold)) bool tolerate(const struct race_access *x, uint32_t at, uint32_t n, uint32_t agent,
                                                      uint32_t epoch, uint32_t site)
 {
-    const uint32_t size = 16u >> 2 * l;
-    return race_harmless(x, agent, race_site_instr(x->s->races->launch, site), cell * size, size) ||
-           conflict(x, agent, epoch, site, cell * size, true);
+    return race_harmless(x, agent, race_site_instr(x->s->races->launch, site), at, n) ||
+           conflict(x, agent, epoch, site, at, true);
 }
 
-/* Is the access ordered after the cell's last write? */
-static inline bool after_write(struct race_access *x, const struct race_level *lv, uint32_t l, uint32_t cell)
+/* Is the access ordered after the last write of the n bytes from `at` on? */
+static inline bool after_write(struct race_access *x, uint32_t stamp, uint32_t who, uint32_t at, uint32_t n)
 {
-    uint32_t stamp = lv->stamp[cell], who = lv->who[cell];
     if (stamp <= x->floor || (stamp == x->ok_stamp && who == x->ok_who))
         return true;
     uint32_t agent = who >> 16, epoch = stamp & ~RACE_EXACT;
     bool through_fence = x->async && is_generic(x->s->races, agent);
     if (epoch > (through_fence ? clock_a : clock_v)(x->clock, agent))
-        return tolerate(x, l, cell, agent, epoch, who & 0xffff);
+        return tolerate(x, at, n, agent, epoch, who & 0xffff);
     x->ok_stamp = stamp, x->ok_who = who;
     return true;
 }
@@ -144,135 +154,146 @@ static inline bool after_write(struct race_access *x, const struct race_level *l
 static void find_limits(struct race_access *x)
 {
     struct shadow *s = x->s;
-    for (uint32_t c = 1; c < s->cols; c++)
-        s->limit[c] = c < s->used ? clock_v(x->clock, s->agent_of[c]) << SITE_BITS | (SITES - 1) : UINT32_MAX;
-    s->limit[LAST] = UINT32_MAX;
+    for (uint32_t c = 0; c < s->cols; c++)
+        s->limit[c] = c >= FIRST_COLUMN && c < s->used ? clock_v(x->clock, s->agent_of[c]) << SITE_BITS | (SITES - 1) : UINT32_MAX;
     x->limits_known = true;
 }
 
 /* …and after all reads? */
-static inline bool after_reads(struct race_access *x, const struct race_level *lv, uint32_t l, uint32_t cell)
+static inline bool after_reads(struct race_access *x, const uint32_t *row, uint32_t l, uint32_t cell)
 {
     const struct shadow *s = x->s;
-    const uint32_t *read = reads_of(s, lv, cell), *limit = s->limit;
-    if (read[LAST] == 0 || (!(lv->mode[cell] & READS_EXACT) && read[LAST] >> SITE_BITS <= x->floor && !x->exact))
+    const uint32_t *limit = s->limit, cols = s->cols;
+    if (row[LAST] == 0 || (!(row[MODE] & READS_EXACT) && row[LAST] >> SITE_BITS <= x->floor && !x->exact))
         return true;
     if (!x->limits_known)
         find_limits(x);
     uint32_t bad = 0;
-    for (uint32_t c = 0; c < s->cols; c++)
-        bad |= read[c] > limit[c];
-    for (uint32_t c = 1; bad && c < s->used; c++)
-        if (read[c] > limit[c])
-            return conflict(x, s->agent_of[c], read[c] >> SITE_BITS, read[c] & (SITES - 1), cell * (16u >> 2 * l), false);
+    for (uint32_t c = 0; c < cols; c++)
+        bad |= row[c] > limit[c];
+    for (uint32_t c = FIRST_COLUMN; bad && c < s->used; c++)
+        if (row[c] > limit[c])
+            return conflict(x, s->agent_of[c], row[c] >> SITE_BITS, row[c] & (SITES - 1), cell * (16u >> 2 * l), false);
     return true;
 }
 
-static inline void set_write(const struct race_access *x, const struct race_level *lv, uint32_t cell)
+static inline void set_read(const struct race_access *x, uint32_t *row)
 {
-    lv->stamp[cell] = x->stamp;
-    lv->who[cell] = x->who;
-}
-
-static inline void set_read(const struct race_access *x, const struct race_level *lv, uint32_t cell)
-{
-    uint32_t *read = reads_of(x->s, lv, cell), stamp = x->epoch << SITE_BITS | (x->who & (SITES - 1));
-    read[x->column] = stamp;
-    read[LAST] = stamp;
+    row[x->column] = x->read_stamp;
+    row[LAST] = x->read_stamp;
     if (x->exact)
-        lv->mode[cell] |= READS_EXACT;
+        row[MODE] |= READS_EXACT;
 }
 
 /* ---------------------------------------------------------------- cells and their parts */
 
-static void split_write(struct shadow *s, uint32_t l, uint32_t cell)
+/* Bytes [from, to) of word i of the cell: checks their writes, and becomes the last one if it is a write. */
+static bool visit_word(struct race_access *x, uint32_t *row, uint32_t cell, uint32_t i, uint32_t from, uint32_t to)
 {
-    struct race_level *lv = &s->level[l], *part = level_of(s, l + 1);
-    for (uint32_t i = 4 * cell; i < 4 * cell + 4; i++)
-        part->stamp[i] = lv->stamp[cell], part->who[i] = lv->who[cell];
-    lv->stamp[cell] = RACE_SPLIT;
-}
-
-static void split_reads(struct shadow *s, uint32_t l, uint32_t cell)
-{
-    struct race_level *lv = &s->level[l], *part = level_of(s, l + 1);
-    for (uint32_t i = 4 * cell; i < 4 * cell + 4; i++) {
-        memcpy(reads_of(s, part, i), reads_of(s, lv, cell), s->cols * sizeof *lv->read);
-        part->mode[i] = lv->mode[cell];
-    }
-    lv->mode[cell] |= READS_SPLIT;
-}
-
-/* Parts that the floor covers are alike to everybody in the CTA: one cell again. */
-static bool rejoin(const struct race_access *x, uint32_t cell)
-{
-    const struct race_level *lv = &x->s->level[0], *part = &x->s->level[1];
-    const uint32_t *stamp = part->stamp + 4 * (size_t)cell;
-    uint32_t a = stamp[0] > stamp[1] ? stamp[0] : stamp[1], b = stamp[2] > stamp[3] ? stamp[2] : stamp[3];
-    if ((a > b ? a : b) > x->floor || x->s->races->ncta > 1)
-        return false;
-    lv->stamp[cell] = a > b ? a : b;
-    lv->who[cell] = part->who[4 * (size_t)cell];
-    return true;
-}
-
-/* [at, at + n) of the cell: checks its writes, and becomes the last one if it is a write. */
-static bool visit_writes(struct race_access *x, uint32_t l, uint32_t cell, uint32_t at, uint32_t n)
-{
-    struct race_level *lv = &x->s->level[l];
-    const uint32_t size = 16u >> 2 * l;
-    if (l == BYTES || lv->stamp[cell] != RACE_SPLIT) {
-        if (!after_write(x, lv, l, cell))
+    const uint32_t at = GRANULE_16 * cell + 4 * i;
+    const bool whole = to - from == 4;
+    if (row[STAMP + i] != RACE_SPLIT) {
+        if (!after_write(x, row[STAMP + i], row[WHO + i], at, 4))
             return false;
-        if (x->write && n == size)
-            set_write(x, lv, cell);
-        if (!x->write || n == size || l == BYTES)
+        if (x->write && whole)
+            row[STAMP + i] = x->stamp, row[WHO + i] = x->who;
+        if (!x->write || whole)
             return true;
-        split_write(x->s, l, cell);
-    } else if (l == 0 && !x->write && rejoin(x, cell)) {
-        return true;
+        level_of(x->s, BYTES);
+        for (uint32_t b = 0; b < 4; b++) {
+            uint32_t *byte = row_of(x->s, BYTES, at + b);
+            byte[STAMP] = row[STAMP + i], byte[WHO] = row[WHO + i];
+        }
+        row[STAMP + i] = RACE_SPLIT;
     }
-    for (uint32_t part = size / 4, i = at / part; i * part < at + n; i++) {
-        uint32_t from = i * part > at ? i * part : at, to = (i + 1) * part < at + n ? (i + 1) * part : at + n;
-        if (!visit_writes(x, l + 1, 4 * cell + i, from - i * part, to - from))
+    for (uint32_t b = from; b < to; b++) {
+        uint32_t *byte = row_of(x->s, BYTES, at + b);
+        if (!after_write(x, byte[STAMP], byte[WHO], at + b, 1))
             return false;
+        if (x->write)
+            byte[STAMP] = x->stamp, byte[WHO] = x->who;
     }
-    if (x->write && n == size)
-        set_write(x, lv, cell);
+    if (x->write && whole)
+        row[STAMP + i] = x->stamp, row[WHO + i] = x->who;
     return true;
 }
 
-/* The same for its reads. */
+static inline bool visit_writes(struct race_access *x, uint32_t *row, uint32_t cell, uint32_t at, uint32_t n)
+{
+    for (uint32_t i = at / 4; 4 * i < at + n; i++) {
+        uint32_t from = 4 * i > at ? 0 : at - 4 * i, to = 4 * i + 4 < at + n ? 4 : at + n - 4 * i;
+        if (!visit_word(x, row, cell, i, from, to))
+            return false;
+    }
+    return true;
+}
+
+/* All four words written before the floor, or by who has been looked at already. */
+static inline bool settled(const struct race_access *x, const uint32_t *row)
+{
+    uint32_t late = 0, other = 0;
+    FOR_WORDS(i) late |= row[STAMP + i] > x->floor;
+    FOR_WORDS(i) other |= (row[STAMP + i] ^ x->ok_stamp) | (row[WHO + i] ^ x->ok_who);
+    return !late || !other;
+}
+
+static void split_reads(struct shadow *s, uint32_t l, uint32_t *row, uint32_t cell)
+{
+    level_of(s, l + 1);
+    for (uint32_t i = 4 * cell; i < 4 * cell + 4; i++)
+        memcpy(row_of(s, l + 1, i) + LAST, row + LAST, (s->cols - LAST) * sizeof *row);
+    row[MODE] |= READS_SPLIT;
+}
+
+/* [at, at + n) of the cell: the same for its reads. */
 static bool visit_reads(struct race_access *x, uint32_t l, uint32_t cell, uint32_t at, uint32_t n)
 {
-    struct race_level *lv = &x->s->level[l];
-    const uint32_t size = 16u >> 2 * l;
-    if (l == BYTES || !(lv->mode[cell] & READS_SPLIT)) {
+    uint32_t *row = row_of(x->s, l, cell);
+    const bool whole = n == 16u >> 2 * l;
+    if (l == BYTES || !(row[MODE] & READS_SPLIT)) {
         if (x->write)
-            return after_reads(x, lv, l, cell);
-        if (n == size || l == BYTES) {
-            set_read(x, lv, cell);
+            return after_reads(x, row, l, cell);
+        if (whole || l == BYTES) {
+            set_read(x, row);
             return true;
         }
-        split_reads(x->s, l, cell);
+        split_reads(x->s, l, row, cell);
     }
-    for (uint32_t part = size / 4, i = at / part; i * part < at + n; i++) {
+    for (uint32_t part = 4u >> 2 * l, i = at / part; i * part < at + n; i++) {
         uint32_t from = i * part > at ? i * part : at, to = (i + 1) * part < at + n ? (i + 1) * part : at + n;
         if (!visit_reads(x, l + 1, 4 * cell + i, from - i * part, to - from))
             return false;
     }
-    if (x->write && x->async && n == size) {            /* all of them are ordered before: nothing to remember */
-        memset(reads_of(x->s, lv, cell), 0, x->s->cols * sizeof *lv->read);
-        lv->mode[cell] = 0;
-    }
+    if (x->write && x->async && whole)                  /* all of them are ordered before: nothing to remember */
+        memset(row + LAST, 0, (x->s->cols - LAST) * sizeof *row);
     return true;
 }
 
-static inline bool granule(struct race_access *x, uint32_t cell, uint32_t at, uint32_t n)
+static inline __attribute__((always_inline)) bool granule(struct race_access *x, uint32_t cell, uint32_t at, uint32_t n)
 {
-    if (x->write)                       /* that somebody reads what is written over says more than who wrote it last */
-        return visit_reads(x, 0, cell, at, n) && visit_writes(x, 0, cell, at, n);
-    return visit_writes(x, 0, cell, at, n) && visit_reads(x, 0, cell, at, n);
+    uint32_t *row = row_of(x->s, 0, cell);
+    const bool whole = n == GRANULE_16;
+    if (!x->write) {
+        if (!(whole && settled(x, row)) && !visit_writes(x, row, cell, at, n))
+            return false;
+        if (!whole || row[MODE] & READS_SPLIT)
+            return visit_reads(x, 0, cell, at, n);
+        set_read(x, row);
+        return true;
+    }
+    /* That somebody reads what is written over says more than who wrote it last. */
+    if (!visit_reads(x, 0, cell, at, n))
+        return false;
+    if (!(whole && settled(x, row)))
+        return visit_writes(x, row, cell, at, n);
+    FOR_WORDS(i) row[STAMP + i] = x->stamp;
+    FOR_WORDS(i) row[WHO + i] = x->who;
+    return true;
+}
+
+bool race_granule(struct race_access *x, uint32_t at)
+{
+    return at % GRANULE_16 == 0 && at < x->s->bytes ? granule(x, at / GRANULE_16, 0, GRANULE_16) : race_range(x, at, GRANULE_16);
 }
 
 /* ---------------------------------------------------------------- ranges and lanes */
@@ -286,6 +307,7 @@ void race_begin(struct race_access *x)
     x->stamp = x->epoch | (x->exact ? RACE_EXACT : 0);
     x->who = x->agent << 16 | x->in->site;
     x->column = x->write ? 0 : column_of(x->s, x->agent);
+    x->read_stamp = x->epoch << SITE_BITS | (x->who & (SITES - 1));
     x->ok_stamp = x->ok_who = 0;
     x->limits_known = false;
 }
