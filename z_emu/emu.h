@@ -464,10 +464,12 @@ struct cta {
     struct tcgen05 *tcgen05;    /* unit/tcgen05.c; NULL until the first tcgen05 instruction */
     uint32_t events;            /* things under way that will call back; the CTA's memory stays until there are none */
     bool over;                  /* all its threads have exited */
+    bool released;              /* it has let dependent grids start (core/dependents.c) */
     bool no_more_clusters;      /* it has read so in an answer of cluster launch control (unit/clc.c) */
     struct cluster *group;      /* what its cluster shares (core/core.h) */
 };
 
+enum { MAX_PREREQUISITES = 16 };
 struct launch {
     struct gpu *gpu;
     const struct func *func;
@@ -485,12 +487,17 @@ struct launch {
     bool explicit_cluster;      /* the launch attribute asked for a cluster, or the kernel did */
     bool fence_noted;           /* it was said that a tcgen05.fence lacks (unit/tmem_order.c) */
     void *user;                 /* the stream's */
+    struct launch *prerequisite[MAX_PREREQUISITES];     /* set before gpu_start: grids that griddepcontrol.wait waits for */
+    uint32_t nprerequisites;
+    bool triggered;             /* all its CTAs have let dependent grids start, some by griddepcontrol: gpu_run returns then */
     /* kept by core/gpu.c */
     struct alloc *grid_workspace;       /* of cooperative launches: the grid barrier */
     uint64_t clusters, dispatched, finished;    /* counted in clusters */
     bool started, open;         /* open: a host thread may take more than its share of the clusters */
     uint32_t held[64];          /* clusters of it that each host thread has resident */
-    uint64_t start_cycle;
+    uint64_t start_cycle, trigger_cycle;
+    uint64_t released;          /* CTAs */
+    bool asked;
     double start_seconds;
     struct launch *next;
 };
@@ -514,7 +521,7 @@ void launch_free(struct launch *l);
 /* Adds a launch to those that share the gpu. Nothing runs before gpu_run. */
 void gpu_start(struct gpu *g, struct launch *l);
 /* Runs all started launches (EMU_JOBS host threads) until one is done and returns it, or NULL when
- * there is none, or when gpu_interrupt was called (the caller has new work to start). */
+ * there is none, or when gpu_interrupt was called (the caller has new work to start), or a launch was triggered. */
 struct launch *gpu_run(struct gpu *g);
 void gpu_interrupt(struct gpu *g);
 /* Is the host waiting, so that it starts and writes nothing before a launch is done? True unless said otherwise; kernels

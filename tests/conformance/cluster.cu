@@ -145,28 +145,27 @@ __global__ void atomics(source in, sink out)
     out[2 * place() + 1] = sum;
 }
 
-__global__ void float_atomics(source in, sink out)
-{
-    __shared__ uint64_t box[32][4];
-    uint32_t t = threadIdx.x, old;
-    float f = (float)(int)(in[place()] >> 20) * 0.375f;
-    double d = (double)in[place()] * 1.25, old64;
-    box[t][0] = __float_as_uint(1.5f), box[t][1] = (uint64_t)__double_as_longlong(0.1), box[t][2] = 0x3c003800, box[t][3] = 0x3f803e00;
-    cluster_sync();
-    uint32_t at = map_rank(shared_address(box[t]), (cluster_rank() + 1) % cluster_size());
-    uint64_t sum = 1;
-    asm volatile("atom.shared::cluster.add.f32 %0, [%1], %2;" : "=r"(old) : "r"(at), "f"(f) : "memory");
-    sum = stir(sum, old);
-    asm volatile("atom.shared::cluster.add.f64 %0, [%1+8], %2;" : "=d"(old64) : "r"(at), "d"(d) : "memory");
-    sum = stir(sum, (uint64_t)__double_as_longlong(old64));
-    asm volatile("atom.shared::cluster.add.noftz.f16x2 %0, [%1+16], %2;" : "=r"(old) : "r"(at), "r"(0x38003c01) : "memory");
-    sum = stir(sum, old);
-    asm volatile("atom.shared::cluster.add.noftz.bf16x2 %0, [%1+24], %2;" : "=r"(old) : "r"(at), "r"(0x3e803f81) : "memory");
-    cluster_sync();
-    for (int i = 0; i < 4; i++)
-        sum = stir(sum, box[t][i]);
-    out[place()] = sum;
-}
+/* Sums of floating-point numbers: what was there, and what is there then. */
+#define FLOAT_SUM(name, op, type, first, value)                                                                         \
+    __global__ void name(source in, sink out)                                                                           \
+    {                                                                                                                   \
+        __shared__ uint64_t box[32];                                                                                    \
+        uint32_t t = threadIdx.x, x = in[place()] >> 20;                                                                \
+        type old, v = (value);                                                                                          \
+        box[t] = (first);                                                                                               \
+        cluster_sync();                                                                                                 \
+        uint32_t at = map_rank(shared_address(&box[t]), (cluster_rank() + 1) % cluster_size());                         \
+        op;                                                                                                             \
+        cluster_sync();                                                                                                 \
+        out[place()] = old;                                                                                             \
+        out[place() + 32 * gridDim.x] = box[t] + 1;                                                                     \
+    }
+#define ADD32(type) asm volatile("atom.shared::cluster.add." type " %0, [%1], %2;" : "=r"(old) : "r"(at), "r"(v) : "memory")
+#define ADD64(type) asm volatile("atom.shared::cluster.add." type " %0, [%1], %2;" : "=l"(old) : "r"(at), "l"(v) : "memory")
+FLOAT_SUM(sum_f32, ADD32("f32"), uint32_t, __float_as_uint(1.5f), __float_as_uint(x * 0.375f))
+FLOAT_SUM(sum_f64, ADD64("f64"), uint64_t, (uint64_t)__double_as_longlong(0.1), (uint64_t)__double_as_longlong(x * 1.25))
+FLOAT_SUM(sum_f16x2, ADD32("noftz.f16x2"), uint32_t, 0x3c003800, 0x38003c01 + (x & 255))
+FLOAT_SUM(sum_bf16x2, ADD32("noftz.bf16x2"), uint32_t, 0x3f803e00, 0x3e803f81 + (x & 31))
 
 /* Every thread of the cluster adds to a word of every CTA. */
 __global__ void sums(source in, sink out)
@@ -243,7 +242,8 @@ static const test tests[] = {
     { "special 2x3", special, { 4, 6, 1 }, 32, { 2, 3, 1 } }, { "special 8", special, { 16, 3, 1 }, 32, 8 },
     { "special 4x4", special, { 8, 8, 1 }, 32, { 4, 4, 1 } }, { "special 16", special, 32, 32, 16 },
     { "special by itself", special_by_itself, { 4, 4, 1 }, 32, { 0, 0, 0 } },
-    IN_CLUSTERS(addresses), IN_CLUSTERS(loads), IN_CLUSTERS(stores), WARP_IN_CLUSTERS(atomics), WARP_IN_CLUSTERS(float_atomics),
+    IN_CLUSTERS(addresses), IN_CLUSTERS(loads), IN_CLUSTERS(stores), WARP_IN_CLUSTERS(atomics), WARP_IN_CLUSTERS(sum_f32), WARP_IN_CLUSTERS(sum_f64), WARP_IN_CLUSTERS(sum_f16x2),
+    WARP_IN_CLUSTERS(sum_bf16x2),
     IN_CLUSTERS(sums), IN_CLUSTERS(wander), IN_CLUSTERS(wander_aligned), IN_CLUSTERS(wander_release), IN_CLUSTERS(wander_relaxed),
     IN_CLUSTERS(wander_apart), IN_CLUSTERS(barrier_after_return),
 };

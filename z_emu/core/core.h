@@ -92,6 +92,7 @@ struct worker {                 /* a host thread and the SMs that it runs */
     pthread_t thread;
     _Atomic uint32_t stuck;     /* rounds for which all its CTAs have slept or gone in circles (core/spin.c) */
     double stuck_since;         /* host time */
+    uint64_t completions;       /* gpu->completions when it looked last */
     uint32_t others[MAX_JOBS];  /* the others' `stuck` when it was last counted */
 };
 
@@ -117,6 +118,7 @@ struct gpu {
     uint64_t clock;             /* cycle at which the next launch begins */
     uint32_t busy;              /* workers that run */
     uint64_t run;               /* generation: gpu_run was called once more */
+    _Atomic uint64_t completions;       /* of prerequisite grids (dependents.c) */
     atomic_bool host_waits;
     atomic_bool stop;           /* leave the loop: a launch is done, or gpu_interrupt */
     bool quit, interrupted;
@@ -141,6 +143,14 @@ void worker_dispatch(struct worker *k);         /* takes CTAs from the launches 
 void cluster_finished(struct worker *k, struct cluster *group);
 double host_seconds(void);
 uint64_t random_next(uint64_t *state);
+
+/* ---- dependents.c */
+void cta_released(struct cta *c, uint64_t now, bool asked);
+void prerequisite_done(struct gpu *g, const struct launch *l);
+void prerequisites_begin(struct launch *l);
+void wake_dependents(struct worker *k);
+bool waits_for_others(const struct launch *l);
+bool may_be_woken(const struct worker *k);      /* a grid has ended since wake_dependents */
 
 /* ---- split.c */
 struct frame *frame_new(const struct cta *c, const struct func *f, struct frame *parent, uint32_t local_base);

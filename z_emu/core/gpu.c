@@ -41,21 +41,36 @@ static void kill_faulted(struct worker *k)
                 sm_kill(k->sm[i], k->sm[i]->cta[j]->launch);
 }
 
-/* Nothing can run, nothing is under way: whoever is resident here waits for ever. */
-static void report_hang(struct worker *k)
+/* Nothing can run, nothing is under way: whoever is resident here waits for ever, unless it is for another grid. False:
+ * they all do. */
+static bool report_hang(struct worker *k)
 {
+    bool any = false;
     for (uint32_t i = 0; i < k->nsms; i++)
-        for (uint32_t j = 0; j < MAX_CTAS; j++)
-            if (k->sm[i]->cta[j] && !k->sm[i]->cta[j]->launch->fault)
-                ledger_print(k->sm[i]->cta[j]->launch, k->sm, k->nsms);
+        for (uint32_t j = 0; j < MAX_CTAS; j++) {
+            struct launch *l = k->sm[i]->cta[j] ? k->sm[i]->cta[j]->launch : NULL;
+            if (!l || l->fault || waits_for_others(l) || may_be_woken(k))
+                continue;
+            ledger_print(l, k->sm, k->nsms);
+            any = true;
+        }
     kill_faulted(k);
+    return any;
+}
+
+/* Its CTAs wait for grids that other host threads run. */
+static void idle(struct worker *k)
+{
+    atomic_store(&k->clock, FAR);
+    nanosleep(&(struct timespec){ .tv_nsec = 50000 }, NULL);
 }
 
 static void round_of(struct worker *k)
 {
     uint64_t slice = SLICE, next = next_cycle(k);
     if (next == NEVER) {
-        report_hang(k);
+        if (!report_hang(k))
+            idle(k);
         return;
     }
     if (k->now < next)
@@ -162,6 +177,7 @@ void worker_dispatch(struct worker *k)
 static void launch_done(struct gpu *g, struct launch *l)
 {
     l->done = true;
+    prerequisite_done(g, l);
     l->cycles = g->clock - l->start_cycle;
     l->seconds = host_seconds() - l->start_seconds;
     g->stop = true;
@@ -242,6 +258,7 @@ static bool worker_step(struct worker *k)
 {
     kill_faulted(k);
     free_dead(k);
+    wake_dependents(k);
     worker_dispatch(k);
     atomic_store(&k->clock, k->resident ? k->now : FAR);
     if (k->resident && ahead(k))

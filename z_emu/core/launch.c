@@ -148,6 +148,7 @@ void gpu_start(struct gpu *g, struct launch *l)
     *end = l;
     l->id = ++g->next_launch_id;
     l->start_cycle = g->clock;
+    prerequisites_begin(l);
     l->start_seconds = host_seconds();
     l->done = l->fault != FAULT_NONE;
     pthread_mutex_unlock(&g->lock);

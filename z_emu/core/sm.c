@@ -139,6 +139,7 @@ void cta_exit(struct cta *c)
 {
     struct sm *sm = c->sm;
     c->over = true;
+    cta_released(c, sm->now, false);
     tmem_exit(c);
     for (uint32_t i = 0; i < c->nwarp; i++) {
         struct warp *w = &c->warp[i];

@@ -253,7 +253,11 @@ struct task {
         struct copy_task copy;
         struct fill_task fill;
         struct host_task host;
-        struct { struct event *event; struct moment *moment; } event;   /* RECORD and WAIT */
+        struct {                                                        /* RECORD and WAIT */
+            struct event *event;
+            struct moment *moment;
+            bool programmatic;  /* RECORD: it is over when the kernels in front of it have let their dependents start */
+        } event;
         uint64_t addr;                                                  /* FREE, ALLOC */
         struct graph *graph;                                            /* GRAPH: a child */
         struct value_task value;
@@ -282,6 +286,7 @@ struct moment {                 /* a point in a stream's work, which events and 
     uint32_t refs;
     bool done;
     double ns;                  /* modelled time */
+    struct launch *launch;      /* programmatic: the kernel, while it runs on; it is a prerequisite of what waits */
 };
 struct moment *moment_new(void);
 struct moment *moment_hold(struct moment *m);
@@ -299,6 +304,7 @@ struct event *event_find(CUevent e);            /* NULL: no such event; lock hel
 int event_new(CUevent *out, unsigned int flags);
 int event_free(CUevent e);
 int event_record(CUevent e, CUstream s, unsigned int flags);
+int event_record_programmatic(CUevent e, CUstream s);  /* over when the kernel in front lets its dependents start */
 int event_query(CUevent e);
 int event_sync(CUevent e);
 int event_elapsed(float *ms, CUevent a, CUevent b);
@@ -312,7 +318,9 @@ struct command {                /* a task in a queue */
     uint64_t sequence;
     struct task task;
     bool begun;
-    double not_before, start_ns;
+    bool finished;              /* it ended before one in front of it did */
+    bool passable;              /* a dependent kernel may start ahead of it: a graph's own record */
+    double not_before, start_ns, end_ns;
     struct launch *launch;
 };
 struct stream {
@@ -325,6 +333,8 @@ struct stream {
     struct command *head, *tail;
     uint64_t last_queued, last_done;    /* sequence numbers */
     double ns;                  /* modelled time at which its work ends */
+    struct launch *prerequisite[MAX_PREREQUISITES];     /* kernels of other streams that an event let it overtake */
+    uint32_t nprerequisites;
     cudaLaunchAttributeValue attribute[20];
     struct capture *capture;    /* NULL: not capturing */
     struct node **after;        /* the nodes that the next captured node follows */
@@ -350,7 +360,7 @@ CUstream own_stream(CUstream s);
 /* Hands a task (which it then owns) to a stream, or to the graph that the stream is being captured into.
  * wait: returns when it is done. */
 int submit(CUstream s, struct task *t, bool wait);
-void enqueue_locked(struct stream *s, const struct task *t);
+struct command *enqueue_locked(struct stream *s, const struct task *t);
 void wait_locked(const struct stream *s, uint64_t sequence);    /* s NULL: for every stream */
 bool moment_wait_locked(const struct moment *m);
 /* Between these the gpu stands still and its tables may change. */

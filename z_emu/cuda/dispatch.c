@@ -6,7 +6,8 @@
  * and looks again.
  *
  * A task is ready when it heads its stream and, between the legacy default stream and the blocking streams, no older
- * task is unfinished on the other side.
+ * task is unfinished on the other side. A kernel launched as a programmatic dependent is ready, too, when all kernels in
+ * front of it run and have let their dependents start; they are then its prerequisites, for griddepcontrol.wait.
  *
  * Each stream also has a modelled time. A task begins at the latest time among its predecessors and ends its own
  * duration later: a kernel's cycles, a copy's bytes over the bus.
@@ -53,9 +54,21 @@ static bool wait_value_holds(const struct value_task *v)
     }
 }
 
+/* Everything in front of c in its stream runs, and has let its dependents start. */
+static bool overtakes(const struct command *c)
+{
+    const struct kernel_task *k = &c->task.kernel;
+    bool may = c->task.kind == TASK_KERNEL ? k->programmatic && !k->cooperative : c->task.kind == TASK_RECORD && c->task.event.programmatic;
+    for (const struct command *p = c->stream->head; may && p != c; p = p->next)
+        may = p->finished || p->passable || (p->launch && p->launch->triggered);
+    return may;
+}
+
 static bool is_ready(const struct command *c)
 {
     const struct stream *s = c->stream;
+    if (c != s->head && !overtakes(c))
+        return false;
     if (c->begun || (c->task.kind == TASK_WAIT && !c->task.event.moment->done))
         return false;
     if (c->task.kind == TASK_WAIT_VALUE && !wait_value_holds(&c->task.value))
@@ -70,14 +83,30 @@ static struct command *next_ready(void)
 {
     struct command *best = NULL;
     for (struct stream *s = ctx.streams; s; s = s->next)
-        if (s->head && (!best || s->head->sequence < best->sequence) && is_ready(s->head))
-            best = s->head;
+        for (struct command *c = s->head; c && (!best || c->sequence < best->sequence); c = c->next) {
+            if (is_ready(c))
+                best = c;
+            if (!c->begun && !c->passable)
+                break;
+        }
     return best;
+}
+
+static double cycles_ns(uint64_t cycles) { return cycles * 1e6 / ctx.device->clock_khz; }
+
+/* When the last kernel in front of c that still runs let its dependents start; 0: none does. */
+static double trigger_time(const struct command *c)
+{
+    double ns = 0;
+    for (const struct command *p = c->stream->head; p != c; p = p->next)
+        if (p->launch)
+            ns = MAX(ns, p->start_ns + LAUNCH_NS + cycles_ns(p->launch->trigger_cycle - p->launch->start_cycle));
+    return ns;
 }
 
 static double start_time(const struct command *c)
 {
-    double ns = MAX(c->stream->ns, c->not_before);
+    double ns = MAX(MAX(c->stream->ns, c->not_before), trigger_time(c));
     if (c->task.kind == TASK_WAIT)
         ns = MAX(ns, c->task.event.moment->ns);
     for (const struct stream *t = ctx.streams; t; t = t->next)
@@ -88,22 +117,69 @@ static double start_time(const struct command *c)
 
 /* ---------------------------------------------------------------- from begin to end */
 
-static void end(struct command *c, double ns)
+/* The head of a stream leaves it. */
+static void leave(struct command *c, double ns)
 {
     struct stream *s = c->stream;
-    s->ns = ns;
+    s->ns = MAX(s->ns, ns);
     s->head = c->next;
     if (!s->head)
         s->tail = NULL;
     s->last_done = c->sequence;
-    if (c->task.kind == TASK_RECORD) {
-        c->task.event.moment->ns = ns;
-        c->task.event.moment->done = true;
-    }
     ctx.queued--;
     task_free(&c->task);
     free(c);
+}
+
+static void moment_comes(struct moment *m, double ns)
+{
+    if (m->done)
+        return;
+    m->ns = ns;
+    m->done = true;
+}
+
+/* Whoever waited for a moment that a kernel gave before its end depends on that kernel. */
+static void inherit(struct stream *s, struct launch *l)
+{
+    if (l && s->nprerequisites < MAX_PREREQUISITES)
+        s->prerequisite[s->nprerequisites++] = l;
+}
+
+/* In its turn: a task that ended ahead of one in front of it stays until that has ended. */
+static void end(struct command *c, double ns)
+{
+    struct stream *s = c->stream;
+    c->finished = true;
+    c->end_ns = ns;
+    if (c->task.kind == TASK_RECORD)
+        moment_comes(c->task.event.moment, ns);
+    if (c->task.kind == TASK_WAIT)
+        inherit(s, c->task.event.moment->launch);
+    while (s->head && s->head->finished)
+        leave(s->head, s->head->end_ns);
     pthread_cond_broadcast(&ctx.changed);
+}
+
+static void drop_prerequisite(struct stream *s, const struct launch *l)
+{
+    for (uint32_t i = 0; i < s->nprerequisites; i++)
+        if (s->prerequisite[i] == l)
+            s->prerequisite[i--] = s->prerequisite[--s->nprerequisites];
+}
+
+/* A launch that is over is nobody's prerequisite any more. */
+static void forget_launch(const struct launch *l)
+{
+    for (struct stream *s = ctx.streams; s; s = s->next) {
+        drop_prerequisite(s, l);
+        for (struct command *c = s->head; c; c = c->next)
+            if ((c->task.kind == TASK_RECORD || c->task.kind == TASK_WAIT) && c->task.event.moment->launch == l)
+                c->task.event.moment->launch = NULL;
+    }
+    for (struct event *e = ctx.events; e; e = e->next)
+        if (e->moment && e->moment->launch == l)
+            e->moment->launch = NULL;
 }
 
 /* After a fault nothing else runs: every queued task counts as done, and every later call returns the error. */
@@ -114,6 +190,17 @@ static void fail(int error)
     for (struct stream *s = ctx.streams; s; s = s->next)
         while (s->head && !(s->head->begun && s->head->launch))
             end(s->head, s->ns);
+}
+
+/* Kernels in front of c that still run, and those that events let its stream overtake. */
+static void set_prerequisites(struct command *c)
+{
+    struct launch *l = c->launch;
+    for (uint32_t i = 0; i < c->stream->nprerequisites; i++)
+        l->prerequisite[l->nprerequisites++] = c->stream->prerequisite[i];
+    for (const struct command *p = c->stream->head; p != c; p = p->next)
+        if (p->launch && l->nprerequisites < MAX_PREREQUISITES)
+            l->prerequisite[l->nprerequisites++] = p->launch;
 }
 
 static void begin_kernel(struct command *c)
@@ -128,6 +215,7 @@ static void begin_kernel(struct command *c)
     c->launch->user = c;
     c->launch->cooperative = k->cooperative;
     c->launch->explicit_cluster = k->explicit_cluster;
+    set_prerequisites(c);
     ctx.running++;
     gpu_start(ctx.gpu, c->launch);
 }
@@ -143,6 +231,13 @@ static void run_host_function(const struct host_task *h)
         h->fn(h->data);
     in_host_function = false;
     lock();
+}
+
+/* A programmatic event comes before the kernel in front of it ends. */
+static void set_launch(struct command *c)
+{
+    for (const struct command *p = c->stream->head; p != c; p = p->next)
+        c->task.event.moment->launch = p->launch ? p->launch : c->task.event.moment->launch;
 }
 
 static void begin(struct command *c)
@@ -165,6 +260,7 @@ static void begin(struct command *c)
     case TASK_COPY: error = task_run_copy(&c->task.copy); break;
     case TASK_FILL: error = task_run_fill(&c->task.fill); break;
     case TASK_HOST: run_host_function(&c->task.host); break;
+    case TASK_RECORD: set_launch(c); break;
     case TASK_FREE: buffer_free_locked(c->task.addr); break;
     case TASK_WRITE_VALUE:
         error = mem_to_device(ctx.gpu, c->task.value.addr, &c->task.value.value, c->task.value.bytes) ? 0 : cudaErrorInvalidValue;
@@ -191,8 +287,10 @@ static void run_gpu(void)
     struct command *c = l->user;
     int error = l->cuda_error;
     syscall_flush(ctx.gpu);
-    double ns = c->start_ns + LAUNCH_NS + l->cycles * 1e6 / ctx.device->clock_khz;
+    double ns = c->start_ns + LAUNCH_NS + cycles_ns(l->cycles);
+    forget_launch(l);
     launch_free(l);
+    c->launch = NULL;
     ctx.running--;
     end(c, ns);
     if (error)
@@ -274,11 +372,11 @@ void dispatch_stop(void)
 
 /* ---------------------------------------------------------------- what the host does */
 
-void enqueue_locked(struct stream *s, const struct task *t)
+struct command *enqueue_locked(struct stream *s, const struct task *t)
 {
     struct command *c = calloc(1, sizeof *c);
     if (!c)
-        return;
+        abort();
     *c = (struct command){.stream = s, .sequence = ++ctx.sequence, .task = *t, .not_before = ctx.host_ns};
     if (s->tail)
         s->tail->next = c;
@@ -289,9 +387,10 @@ void enqueue_locked(struct stream *s, const struct task *t)
     ctx.queued++;
     ctx.idle_since = host_seconds();
     start_thread();
-    if (ctx.in_gpu && s->head == c)
+    if (ctx.in_gpu && (s->head == c || overtakes(c)))
         gpu_interrupt(ctx.gpu);
     pthread_cond_broadcast(&ctx.changed);
+    return c;
 }
 
 static bool streams_done(const struct stream *only, uint64_t sequence)

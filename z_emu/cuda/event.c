@@ -76,7 +76,7 @@ void event_drop_all(void)
         event_release(ctx.events);
 }
 
-int event_record(CUevent handle, CUstream stream, unsigned int flags)
+static int record(CUevent handle, CUstream stream, unsigned int flags, bool programmatic)
 {
     lock();
     struct event *e = event_find(handle);
@@ -85,7 +85,7 @@ int event_record(CUevent handle, CUstream stream, unsigned int flags)
     if (!error && s->capture && !(flags & cudaEventRecordExternal)) {
         error = capture_record_locked(s, e);
     } else if (!error) {
-        struct task t = {.kind = TASK_RECORD, .event = {.event = e, .moment = moment_new()}};
+        struct task t = {.kind = TASK_RECORD, .event = {.event = e, .moment = moment_new(), .programmatic = programmatic}};
         moment_drop(e->moment);
         e->moment = moment_hold(t.event.moment);
         e->capture = NULL;
@@ -97,6 +97,9 @@ int event_record(CUevent handle, CUstream stream, unsigned int flags)
     unlock();
     return error;
 }
+
+int event_record(CUevent handle, CUstream stream, unsigned int flags) { return record(handle, stream, flags, false); }
+int event_record_programmatic(CUevent handle, CUstream stream) { return record(handle, stream, 0, true); }
 
 /* A moment, held; NULL: the event was never recorded, and so counts as complete. */
 static int event_moment(CUevent handle, struct moment **m)

@@ -310,8 +310,15 @@ static struct stream *choose_lane(struct graph *g, struct node *n, struct stream
 static struct moment *record(struct stream *s)
 {
     struct moment *m = moment_new();
-    enqueue_locked(s, &(struct task){.kind = TASK_RECORD, .event = {.moment = moment_hold(m)}});
+    struct command *c = enqueue_locked(s, &(struct task){.kind = TASK_RECORD, .event = {.moment = moment_hold(m)}});
+    c->passable = true;
     return m;
+}
+
+/* A programmatic dependent overtakes what stands directly in front of it; else its dependence is an ordinary one. */
+static bool depends_on_kernel_in_lane(const struct node *n)
+{
+    return n->ndep == 1 && n->dep[0]->task.kind == TASK_KERNEL && !n->dep[0]->disabled && n->dep[0]->lane == n->lane;
 }
 
 int graph_launch_locked(struct graph *g, struct stream *s)
@@ -326,6 +333,8 @@ int graph_launch_locked(struct graph *g, struct stream *s)
                 enqueue_locked(n->lane, &(struct task){.kind = TASK_WAIT, .event = {.moment = moment_hold(n->dep[i]->moment)}});
         if (!n->disabled)
             task_clone(&t, &n->task);
+        if (t.kind == TASK_KERNEL && !depends_on_kernel_in_lane(n))
+            t.kernel.programmatic = false;
         enqueue_locked(n->lane, &t);
         n->moment = record(n->lane);
         n->mark = 1;            /* the end of its lane */

@@ -160,7 +160,7 @@ int launch(struct kernel *k, dim3 grid, dim3 block, size_t dyn_smem, CUstream s,
         if (attrs[i].id == cudaLaunchAttributeLaunchCompletionEvent)
             error = event_record(attrs[i].val.launchCompletionEvent.event, s, 0);
         if (attrs[i].id == cudaLaunchAttributeProgrammaticEvent)
-            error = event_record(attrs[i].val.programmaticEvent.event, s, 0);
+            error = event_record_programmatic(attrs[i].val.programmaticEvent.event, s);
     }
     return error;
 }
