@@ -75,38 +75,38 @@ static __device__ void mma_tile(uint32_t acc_tmem, const half *a_tile, const hal
 }
 
 /* Eight neighbours in a row of C, into the box that their column belongs to. */
-static __device__ void put_chunk(struct smem *smem, int row, int col, const uint32_t acc[CHUNK])
+static __device__ void put_chunk(half *box, int row, int col, const uint32_t acc[CHUNK])
 {
-    half *box = smem->c[col / BOX_N];
     alignas(16) half2 pairs[CHUNK / 2];
     for (int i = 0; i < CHUNK; i += 2)
         pairs[i / 2] = __floats2half2_rn(__uint_as_float(acc[i]), __uint_as_float(acc[i + 1]));
-    *(uint4 *)(box + chunk_128b(row, col % BOX_N / CHUNK) / sizeof(half)) = *(const uint4 *)pairs;
+    *(uint4 *)(box + chunk_128b(row, col / CHUNK) / sizeof(half)) = *(const uint4 *)pairs;
 }
 
-/* Through shared memory, where the operands were: nobody may need them any more. */
+/* Through shared memory, where the operands were: nobody may need them any more. While the copy engine stores one box,
+ * the next is filled. */
 static __device__ void store_tile(struct smem *smem, uint32_t acc_tmem, const CUtensorMap *c_map, int m0, int n0)
 {
-    enum { COLUMNS = 32 };              /* of the accumulator, at a time */
     const int row = threadIdx.x;        /* a warp reaches 32 lanes: its rows */
-    const uint32_t warp_tmem = acc_tmem + tmem_address(row / 32 * 32, 0);
+    const uint32_t row_tmem = acc_tmem + tmem_address(row / 32 * 32, 0);
 #pragma unroll
-    for (int col = 0; col < TILE_N; col += COLUMNS) {
-        uint32_t acc[COLUMNS];
-        tcgen05_ld_32x32b_x32(acc, warp_tmem + col);
-        tcgen05_wait_ld();
-        for (int i = 0; i < COLUMNS; i += CHUNK)
-            put_chunk(smem, row, col + i, acc + i);
-    }
+    for (int col = 0; col < TILE_N; col += BOX_N) {
+        half *box = smem->c[col / BOX_N];
+        uint32_t acc[BOX_N];
+        tcgen05_ld_32x32b_x64(acc, row_tmem + col);
+        tcgen05_wait_ld();              /* only now do the registers hold it */
+        for (int i = 0; i < BOX_N; i += CHUNK)
+            put_chunk(box, row, i, acc + i);
 
-    fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
-    __syncthreads();
-    if (threadIdx.x != 0)
-        return;
-    for (int box = 0; box < TILE_N / BOX_N; box++)
-        cp_async_bulk_tensor_2d_global_shared(c_map, n0 + box * BOX_N, m0, smem->c[box]);
-    cp_async_bulk_commit_group();
-    cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
+        fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            cp_async_bulk_tensor_2d_global_shared(c_map, n0 + col, m0, box);
+            cp_async_bulk_commit_group();
+        }
+    }
+    if (threadIdx.x == 0)
+        cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
 }
 
 /* ------------------------------------------------------------------ kernel */
@@ -119,6 +119,7 @@ gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensor
     extern __shared__ struct smem smem[];
     const int m0 = blockIdx.y * TILE_M;
     const int n0 = blockIdx.x * TILE_N;
+    const int warp = threadIdx.x / 32;
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; stage++) {
@@ -130,7 +131,7 @@ gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensor
         for (int stage = 0; stage < STAGES - 1 && stage * TILE_K < k; stage++)
             load_tile(smem, stage, &a_map, &b_map, m0, n0, stage * TILE_K);
     }
-    if (threadIdx.x / 32 == 1)
+    if (warp == 1)
         tcgen05_alloc<1>(&smem->acc_tmem, TILE_N);
     __syncthreads();                /* from here on all may wait at the barriers, and know where the accumulator is */
     const uint32_t acc_tmem = smem->acc_tmem;
@@ -157,7 +158,7 @@ gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensor
     wait_parity(&smem->acc_ready, 0);   /* operands are done with, too: C takes their place */
     tcgen05_fence_after_thread_sync();
     store_tile(smem, acc_tmem, &c_map, m0, n0);
-    if (threadIdx.x / 32 == 1)
+    if (warp == 1)
         tcgen05_dealloc<1>(acc_tmem, TILE_N);
 }
 

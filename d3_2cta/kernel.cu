@@ -27,7 +27,8 @@ enum {
     MMA_WARP = 5,
     THREADS = 6 * 32,
     CHUNK = 8,          /* halves in 16 bytes */
-    BOX_N = 64          /* columns of C that are stored together: as wide as the swizzle */
+    BOX_N = 64,         /* columns of C that are stored together: as wide as the swizzle */
+    GROUP_M = 8         /* pairs one below the other that multiply at a time */
 };
 
 /* What is multiplied: fp16 into fp32, both operands K-major. */
@@ -83,50 +84,81 @@ static __device__ void mma_tile(uint32_t acc_tmem, const half *a_tile, const hal
 }
 
 /* Eight neighbours in a row of C, into the box that their column belongs to. */
-static __device__ void put_chunk(struct smem *smem, int row, int col, const uint32_t acc[CHUNK])
+static __device__ void put_chunk(half *box, int row, int col, const uint32_t acc[CHUNK])
 {
-    half *box = smem->c[col / BOX_N];
     alignas(16) half2 pairs[CHUNK / 2];
     for (int i = 0; i < CHUNK; i += 2)
         pairs[i / 2] = __floats2half2_rn(__uint_as_float(acc[i]), __uint_as_float(acc[i + 1]));
-    *(uint4 *)(box + chunk_128b(row, col % BOX_N / CHUNK) / sizeof(half)) = *(const uint4 *)pairs;
+    *(uint4 *)(box + chunk_128b(row, col / CHUNK) / sizeof(half)) = *(const uint4 *)pairs;
 }
 
-/* Through shared memory, where the operands were: nobody may need them any more. */
+/* Through shared memory, where the operands were: nobody may need them any more. While the copy engine stores one box,
+ * the next is filled. */
 static __device__ void store_tile(struct smem *smem, uint32_t acc_tmem, const CUtensorMap *c_map, int m0, int n0)
 {
-    enum { COLUMNS = 32 };              /* of the accumulator, at a time */
     const int row = threadIdx.x;        /* a warp reaches 32 lanes: its rows */
-    const uint32_t warp_tmem = acc_tmem + tmem_address(row / 32 * 32, 0);
+    const uint32_t row_tmem = acc_tmem + tmem_address(row / 32 * 32, 0);
 #pragma unroll
-    for (int col = 0; col < TILE_N; col += COLUMNS) {
-        uint32_t acc[COLUMNS];
-        tcgen05_ld_32x32b_x32(acc, warp_tmem + col);
-        tcgen05_wait_ld();
-        for (int i = 0; i < COLUMNS; i += CHUNK)
-            put_chunk(smem, row, col + i, acc + i);
-    }
+    for (int col = 0; col < TILE_N; col += BOX_N) {
+        half *box = smem->c[col / BOX_N];
+        uint32_t acc[BOX_N];
+        tcgen05_ld_32x32b_x64(acc, row_tmem + col);
+        tcgen05_wait_ld();              /* only now do the registers hold it */
+        for (int i = 0; i < BOX_N; i += CHUNK)
+            put_chunk(box, row, i, acc + i);
 
-    fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
-    bar_sync(1, STORE_WARPS * 32);
-    if (threadIdx.x != 0)
-        return;
-    for (int box = 0; box < TILE_N / BOX_N; box++)
-        cp_async_bulk_tensor_2d_global_shared(c_map, n0 + box * BOX_N, m0, smem->c[box]);
-    cp_async_bulk_commit_group();
-    cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
+        fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
+        bar_sync(1, STORE_WARPS * 32);
+        if (threadIdx.x == 0) {
+            cp_async_bulk_tensor_2d_global_shared(c_map, n0 + col, m0, box);
+            cp_async_bulk_commit_group();
+        }
+    }
+    if (threadIdx.x == 0)
+        cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
+}
+
+/* ------------------------------------------------------------------ the roles: load_tiles, mma_tiles */
+
+/* One thread of each CTA, always as far ahead as there are empty stages. Phase 0 of a full barrier is the first filling, phase 0 of
+ * an empty one its release; hence it waits for the phase before, which on a fresh barrier counts as complete. */
+static __device__ void load_tiles(struct smem *smem, const CUtensorMap *a_map, const CUtensorMap *b_map, int m0, int n0,
+                                  int k)
+{
+    int stage = 0, phase = 0;
+    for (int k0 = 0; k0 < k; k0 += TILE_K) {
+        wait_parity(&smem->empty[stage], phase ^ 1);
+        load_tile(smem, stage, a_map, b_map, m0, n0, k0);
+        stage = (stage + 1) % STAGES;
+        phase ^= stage == 0;
+    }
+}
+
+/* One thread, of the leader. It waits for operands only, never for products: the tensor core finds the next ones before it is done. */
+static __device__ void mma_tiles(struct smem *smem, uint32_t acc_tmem, int k)
+{
+    int stage = 0, phase = 0;
+    for (int k0 = 0; k0 < k; k0 += TILE_K) {
+        wait_parity(&smem->full[stage], phase);
+        tcgen05_fence_after_thread_sync();
+        mma_tile(acc_tmem, smem->a[stage], smem->b[stage], k0 != 0, &smem->empty[stage]);
+        stage = (stage + 1) % STAGES;
+        phase ^= stage == 0;
+    }
+    tcgen05_commit_multicast<PAIR>(&smem->acc_ready, 0b11);
 }
 
 /* ------------------------------------------------------------------ kernel */
 
 /* C = A * B^T: A is m x k, B is n x k, C is m x n, all row-major. m and n are in the maps. */
-extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(1, PAIR, 1)
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(PAIR, 1, 1)
 gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
      const __grid_constant__ CUtensorMap c_map, int k)
 {
     extern __shared__ struct smem smem[];
-    const int m0 = blockIdx.y * TILE_M;
-    const int n0 = blockIdx.x * TILE_N;
+    const int m0 = (blockIdx.z * gridDim.x + blockIdx.x) * TILE_M;
+    const int n0 = blockIdx.y * TILE_N;
+    const int warp = threadIdx.x / 32;
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; stage++) {
@@ -136,38 +168,25 @@ gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensor
         mbarrier_init(&smem->acc_ready, 1);
         fence_mbarrier_init_release_cluster();
     }
-    cluster_sync();                 /* both CTAs are running; from here on all may wait at the barriers … */
-    const int warp = threadIdx.x / 32;
-    if (warp == 0)
+    barrier_cluster_arrive_relaxed_aligned();
+    barrier_cluster_wait_acquire_aligned();     /* both CTAs are running; from here on all may wait at the barriers … */
+    if (warp == 1)
         tcgen05_alloc<PAIR>(&smem->acc_tmem, TILE_N);
-    __syncthreads();                /* … and know where the accumulator is */
+    __syncthreads();                            /* … and know where the accumulator is */
     const uint32_t acc_tmem = smem->acc_tmem;
 
     if (warp == LOAD_WARP && elect_sync(~0u)) {
-        int stage = 0, phase = 1;   /* all stages are empty at first */
-        for (int k0 = 0; k0 < k; k0 += TILE_K) {
-            wait_parity(&smem->empty[stage], phase);
-            load_tile(smem, stage, &a_map, &b_map, m0, n0, k0);
-            stage = (stage + 1) % STAGES;
-            phase ^= stage == 0;
-        }
+        load_tiles(smem, &a_map, &b_map, m0, n0, k);
     } else if (warp == MMA_WARP && cluster_ctarank() == 0 && elect_sync(~0u)) {
-        int stage = 0, phase = 0;
-        for (int k0 = 0; k0 < k; k0 += TILE_K) {
-            wait_parity(&smem->full[stage], phase);
-            tcgen05_fence_after_thread_sync();
-            mma_tile(acc_tmem, smem->a[stage], smem->b[stage], k0 != 0, &smem->empty[stage]);
-            stage = (stage + 1) % STAGES;
-            phase ^= stage == 0;
-        }
-        tcgen05_commit_multicast<PAIR>(&smem->acc_ready, 0b11);
+        mma_tiles(smem, acc_tmem, k);
     } else if (warp < STORE_WARPS) {
         wait_parity(&smem->acc_ready, 0);   /* operands are done with, too: C takes their place */
         tcgen05_fence_after_thread_sync();
         store_tile(smem, acc_tmem, &c_map, m0, n0);
     }
+    __syncwarp();                   /* of some warps one thread was at work; the barrier is for whole warps */
     cluster_sync();                 /* both are done with the accumulator, and with each other's memory */
-    if (warp == 0)
+    if (warp == 1)
         tcgen05_dealloc<PAIR>(acc_tmem, TILE_N);
 }
 
@@ -183,7 +202,10 @@ extern "C" cudaError_t launch_gemm(const half *a_gmem, const half *b_gmem, half 
         (error = tensor_map_2d(&c_map, c_gmem, m, n, TILE_M, BOX_N, CU_TENSOR_MAP_SWIZZLE_128B)))
         return error;
 
-    const dim3 grid(tiles_to_cover(n, TILE_N), tiles_to_cover(m, PAIR * TILE_M) * PAIR);
+    /* CTAs start in the order x, y, z. Those that run together make up a square rather than a stripe: so they read fewer
+     * rows of A and B between them, and L2 has to be filled less often. */
+    const int rows = tiles_to_cover(m, PAIR * TILE_M), groups = tiles_to_cover(rows, GROUP_M);
+    const dim3 grid(tiles_to_cover(rows, groups) * PAIR, tiles_to_cover(n, TILE_N), groups);
     cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(struct smem));
     gemm<<<grid, THREADS, sizeof(struct smem), stream>>>(a_map, b_map, c_map, k);
     return cudaGetLastError();      /* of either call */

@@ -1,7 +1,7 @@
 /* d4_persistent: pairs of CTAs that take one 256x256 tile after another; a tile is stored while the next is multiplied.
  *
- * New here: cluster launch control: asking for the next tile            (next_tile, gemm)
- *           two accumulators, one multiplied into, one stored           (gemm)
+ * New here: cluster launch control: asking for the next tile            (ask_tiles, next_tile)
+ *           two accumulators, one multiplied into, one stored           (mma_tiles, store_tiles)
  *           C has shared memory of its own, two boxes of it             (store_tile)
  * From:     d3_2cta     Chapter: docs/d4_persistent.md
  * Run:      make d4 && ./d4/run
@@ -24,16 +24,17 @@ enum {
     LOAD_N = TILE_N / PAIR,     /* columns of B that a CTA loads, for both */
     STAGES = 6,
     ACCUMULATORS = 2,
-    ANSWERS = 2,        /* tiles asked for ahead */
+    ANSWERS = 2,        /* tiles that are asked for ahead */
     MMA_K = 16,         /* products of one tcgen05.mma, whose outputs are the tile */
     STORE_WARPS = 4,    /* warps 0 to 3: a thread for every row of C, which is a lane of tensor memory */
     LOAD_WARP = 4,
     MMA_WARP = 5,
-    ASK_WARP = 6,       /* asks for tiles */
+    ASK_WARP = 6,
     THREADS = 7 * 32,
     CHUNK = 8,          /* halves in 16 bytes */
-    BOX_N = 64,         /* columns of C that are stored together: as wide as the swizzle */
-    BOXES = 2
+    BOX_N = 64,         /* columns of C that are stored together: as wide as the swizzle … */
+    BUFFERS = 2,        /* … through two buffers in turn */
+    GROUP_M = 8         /* pairs one below the other that multiply at a time */
 };
 
 /* What is multiplied: fp16 into fp32, both operands K-major. */
@@ -48,34 +49,16 @@ static_assert(INSTRUCTION, "the tensor core has no such instruction");
 struct smem {
     alignas(1024) half a[STAGES][TILE_M * TILE_K];
     alignas(1024) half b[STAGES][LOAD_N * TILE_K];
-    alignas(1024) half c[BOXES][TILE_M * BOX_N];
+    alignas(1024) half c[BUFFERS][TILE_M * BOX_N];
     uint4 answer[ANSWERS];              /* which tile is next */
     mbarrier full[STAGES];              /* a[stage] and b[stage] have landed in both CTAs; the leader's is used */
     mbarrier empty[STAGES];             /* … have been multiplied */
     mbarrier acc_ready[ACCUMULATORS];   /* all products are in the accumulator */
-    mbarrier acc_empty[ACCUMULATORS];   /* … has been read in both CTAs; the leader's is used */
-    mbarrier answered[ANSWERS];
-    mbarrier heard[ANSWERS];            /* everybody in both CTAs has read the answer; the leader's is used */
+    mbarrier acc_empty[ACCUMULATORS];   /* … which has been read, in both CTAs; the leader's is used */
+    mbarrier answered[ANSWERS];         /* the answer is here */
+    mbarrier heard[ANSWERS];            /* … and everybody in both CTAs has read it; the leader's is used */
     uint32_t acc_tmem;                  /* where the accumulators are */
 };
-
-/* The tile that a thread works on, and where it will find the next. */
-struct tile { int m0, n0, answer, phase; };
-
-/* Goes on to the next tile; false if there is none. Threads that work on all of the cluster's tiles. */
-static __device__ bool next_tile(struct smem *smem, struct tile *tile)
-{
-    uint32_t ctaid[3] = {};
-    wait_parity(&smem->answered[tile->answer], tile->phase);
-    const bool more = clusterlaunchcontrol_query_cancel(&smem->answer[tile->answer], ctaid);
-    fence_proxy_async_shared_cta();     /* read, before the next answer is written there */
-    mbarrier_arrive_release_cluster(mapa_shared_cluster(&smem->heard[tile->answer], 0));
-    tile->m0 = (ctaid[1] + cluster_ctarank()) * TILE_M;
-    tile->n0 = ctaid[0] * TILE_N;
-    tile->answer = (tile->answer + 1) % ANSWERS;
-    tile->phase ^= tile->answer == 0;
-    return more;
-}
 
 /* ------------------------------------------------------------------ load_tile, mma_tile, store_tile */
 
@@ -106,7 +89,7 @@ static __device__ void mma_tile(uint32_t acc_tmem, const half *a_tile, const hal
     tcgen05_commit_multicast<PAIR>(done, 0b11);
 }
 
-/* Eight neighbours in a row of C, into the box that is being filled. */
+/* Eight neighbours in a row of C, into the box that their column belongs to. */
 static __device__ void put_chunk(half *box, int row, int col, const uint32_t acc[CHUNK])
 {
     alignas(16) half2 pairs[CHUNK / 2];
@@ -115,28 +98,31 @@ static __device__ void put_chunk(half *box, int row, int col, const uint32_t acc
     *(uint4 *)(box + chunk_128b(row, col / CHUNK) / sizeof(half)) = *(const uint4 *)pairs;
 }
 
-/* Box by box: while one is filled, the copy engine reads the other. */
+/* Through shared memory. While the copy engine stores one box, the next is filled. Says at acc_empty, the leader's, when
+ * the accumulator has been read. */
 static __device__ void store_tile(struct smem *smem, uint32_t acc_tmem, const CUtensorMap *c_map, int m0, int n0,
                                   uint32_t acc_empty)
 {
     const int row = threadIdx.x;        /* a warp reaches 32 lanes: its rows */
-    const uint32_t warp_tmem = acc_tmem + tmem_address(row / 32 * 32, 0);
+    const uint32_t row_tmem = acc_tmem + tmem_address(row / 32 * 32, 0);
 #pragma unroll
     for (int col = 0; col < TILE_N; col += BOX_N) {
-        half *box = smem->c[col / BOX_N % BOXES];
+        half *box = smem->c[col / BOX_N % BUFFERS];
         uint32_t acc[BOX_N];
-        tcgen05_ld_32x32b_x64(acc, warp_tmem + col);
-        tcgen05_wait_ld();
-        if (col + BOX_N == TILE_N) {    /* the next tile but one may be multiplied into it */
+        tcgen05_ld_32x32b_x64(acc, row_tmem + col);
+        tcgen05_wait_ld();              /* only now do the registers hold it */
+        if (col + BOX_N == TILE_N) {
             tcgen05_fence_before_thread_sync();
-            mbarrier_arrive_release_cluster(acc_empty);
+            mbarrier_arrive_shared_cluster(acc_empty);
         }
+
         if (threadIdx.x == 0)
-            cp_async_bulk_wait_group_read<BOXES - 1>();
-        bar_sync(1, STORE_WARPS * 32);          /* the copy engine has read this box */
+            cp_async_bulk_wait_group_read<BUFFERS - 1>();
+        bar_sync(1, STORE_WARPS * 32);      /* what was in the buffer has been read */
         for (int i = 0; i < BOX_N; i += CHUNK)
             put_chunk(box, row, i, acc + i);
-        fence_proxy_async_shared_cta();         /* what this thread wrote, for the copy engine to see */
+
+        fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
         bar_sync(1, STORE_WARPS * 32);
         if (threadIdx.x == 0) {
             cp_async_bulk_tensor_2d_global_shared(c_map, n0 + col, m0, box);
@@ -145,16 +131,116 @@ static __device__ void store_tile(struct smem *smem, uint32_t acc_tmem, const CU
     }
 }
 
+/* ------------------------------------------------------------------ the roles: load_tiles, mma_tiles, store_tiles, ask_tiles */
+
+/* A tile, this CTA's part of it, and where the answer will be that says which one is next. */
+struct tile { int m0, n0, answer, phase; };
+
+/* That of the cluster whose first CTA has these coordinates. */
+static __device__ void place_tile(struct tile *tile, uint32_t x, uint32_t y, uint32_t z)
+{
+    tile->m0 = (z * gridDim.x + x + cluster_ctarank()) * TILE_M;
+    tile->n0 = y * TILE_N;
+}
+
+static __device__ struct tile first_tile(void)
+{
+    struct tile tile = {};
+    place_tile(&tile, blockIdx.x - cluster_ctarank(), blockIdx.y, blockIdx.z);
+    return tile;
+}
+
+/* Goes on to the next tile; false if there is none. All that take part in the work read every answer. */
+static __device__ bool next_tile(struct smem *smem, struct tile *tile)
+{
+    uint32_t ctaid[3] = {};
+    wait_parity_cluster(&smem->answered[tile->answer], tile->phase);
+    const bool more = clusterlaunchcontrol_query_cancel(&smem->answer[tile->answer], ctaid);
+    fence_proxy_async_shared_cta();     /* it has been read, before the next one is written there */
+    mbarrier_arrive_release_cluster(mapa_shared_cluster(&smem->heard[tile->answer], 0));
+    place_tile(tile, ctaid[0], ctaid[1], ctaid[2]);
+    tile->answer = (tile->answer + 1) % ANSWERS;
+    tile->phase ^= tile->answer == 0;
+    return more;
+}
+
+/* One thread of each CTA, of which the leader's asks for both. It stops when the answer was that nothing is left: nobody
+ * may ask after that. */
+static __device__ void ask_tiles(struct smem *smem)
+{
+    struct tile tile = first_tile();
+    do {
+        if (cluster_ctarank() == 0)
+            wait_parity_cluster(&smem->heard[tile.answer], tile.phase ^ 1);
+        mbarrier_arrive_expect_tx(&smem->answered[tile.answer], sizeof smem->answer[0]);
+        if (cluster_ctarank() == 0)
+            clusterlaunchcontrol_try_cancel_multicast(&smem->answer[tile.answer], &smem->answered[tile.answer]);
+    } while (next_tile(smem, &tile));
+}
+
+/* One thread of each CTA, always as far ahead as there are empty stages, and on to the next tile. Phase 0 of a full
+ * barrier is the first filling, phase 0 of an empty one its release; hence it waits for the phase before, which on a fresh
+ * barrier counts as complete. */
+static __device__ void load_tiles(struct smem *smem, const CUtensorMap *a_map, const CUtensorMap *b_map, int k)
+{
+    struct tile tile = first_tile();
+    int stage = 0, phase = 0;
+    do {
+        for (int k0 = 0; k0 < k; k0 += TILE_K) {
+            wait_parity(&smem->empty[stage], phase ^ 1);
+            load_tile(smem, stage, a_map, b_map, tile.m0, tile.n0, k0);
+            stage = (stage + 1) % STAGES;
+            phase ^= stage == 0;
+        }
+    } while (next_tile(smem, &tile));
+}
+
+/* One thread, of the leader. It waits for operands, and for an accumulator that has been read, never for products: the
+ * tensor core finds the next ones before it is done. */
+static __device__ void mma_tiles(struct smem *smem, uint32_t acc_tmem, int k)
+{
+    struct tile tile = first_tile();
+    int stage = 0, phase = 0, acc = 0, acc_phase = 0;
+    do {
+        wait_parity_cluster(&smem->acc_empty[acc], acc_phase ^ 1);
+        for (int k0 = 0; k0 < k; k0 += TILE_K) {
+            wait_parity(&smem->full[stage], phase);
+            tcgen05_fence_after_thread_sync();
+            mma_tile(acc_tmem + acc * TILE_N, smem->a[stage], smem->b[stage], k0 != 0, &smem->empty[stage]);
+            stage = (stage + 1) % STAGES;
+            phase ^= stage == 0;
+        }
+        tcgen05_commit_multicast<PAIR>(&smem->acc_ready[acc], 0b11);
+        acc = (acc + 1) % ACCUMULATORS;
+        acc_phase ^= acc == 0;
+    } while (next_tile(smem, &tile));
+}
+
+/* Four warps of each CTA. */
+static __device__ void store_tiles(struct smem *smem, uint32_t acc_tmem, const CUtensorMap *c_map)
+{
+    struct tile tile = first_tile();
+    int acc = 0, acc_phase = 0;
+    do {
+        wait_parity(&smem->acc_ready[acc], acc_phase);
+        tcgen05_fence_after_thread_sync();
+        store_tile(smem, acc_tmem + acc * TILE_N, c_map, tile.m0, tile.n0, mapa_shared_cluster(&smem->acc_empty[acc], 0));
+        acc = (acc + 1) % ACCUMULATORS;
+        acc_phase ^= acc == 0;
+    } while (next_tile(smem, &tile));
+    if (threadIdx.x == 0)
+        cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
+}
+
 /* ------------------------------------------------------------------ kernel */
 
 /* C = A * B^T: A is m x k, B is n x k, C is m x n, all row-major. m and n are in the maps. */
-extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(1, PAIR, 1)
+extern "C" __global__ void __launch_bounds__(THREADS, 1) __cluster_dims__(PAIR, 1, 1)
 gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
      const __grid_constant__ CUtensorMap c_map, int k)
 {
     extern __shared__ struct smem smem[];
-    struct tile tile = { (int)blockIdx.y * TILE_M, (int)blockIdx.x * TILE_N, 0, 0 };
-    const bool leader = cluster_ctarank() == 0;
+    const int warp = threadIdx.x / 32;
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; stage++) {
@@ -167,68 +253,29 @@ gemm(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensor
         }
         for (int i = 0; i < ANSWERS; i++) {
             mbarrier_init(&smem->answered[i], 1);
-            mbarrier_init(&smem->heard[i], 1 + PAIR * (2 + STORE_WARPS * 32));     /* all that call next_tile */
+            mbarrier_init(&smem->heard[i], PAIR * (STORE_WARPS * 32 + 2) + 1);      /* all that call next_tile */
         }
         fence_mbarrier_init_release_cluster();
     }
-    cluster_sync();                 /* both CTAs are running; from here on all may wait at the barriers … */
-    const int warp = threadIdx.x / 32;
-    if (warp == 0)
+    barrier_cluster_arrive_relaxed_aligned();
+    barrier_cluster_wait_acquire_aligned();     /* both CTAs are running; from here on all may wait at the barriers … */
+    if (warp == 1)
         tcgen05_alloc<PAIR>(&smem->acc_tmem, ACCUMULATORS * TILE_N);
-    __syncthreads();                /* … and know where the accumulators are */
+    __syncthreads();                            /* … and know where the accumulators are */
     const uint32_t acc_tmem = smem->acc_tmem;
 
     if (warp == LOAD_WARP && elect_sync(~0u)) {
-        int stage = 0, phase = 1;   /* all stages are empty at first */
-        do {
-            for (int k0 = 0; k0 < k; k0 += TILE_K) {
-                wait_parity(&smem->empty[stage], phase);
-                load_tile(smem, stage, &a_map, &b_map, tile.m0, tile.n0, k0);
-                stage = (stage + 1) % STAGES;
-                phase ^= stage == 0;
-            }
-        } while (next_tile(smem, &tile));
-    } else if (warp == MMA_WARP && leader && elect_sync(~0u)) {
-        int stage = 0, phase = 0, acc = 0, acc_phase = 1;
-        do {
-            wait_parity_cluster(&smem->acc_empty[acc], acc_phase);
-            for (int k0 = 0; k0 < k; k0 += TILE_K) {
-                wait_parity(&smem->full[stage], phase);
-                tcgen05_fence_after_thread_sync();
-                mma_tile(acc_tmem + acc * TILE_N, smem->a[stage], smem->b[stage], k0 != 0, &smem->empty[stage]);
-                stage = (stage + 1) % STAGES;
-                phase ^= stage == 0;
-            }
-            tcgen05_commit_multicast<PAIR>(&smem->acc_ready[acc], 0b11);
-            acc = (acc + 1) % ACCUMULATORS;
-            acc_phase ^= acc == 0;
-        } while (next_tile(smem, &tile));
+        load_tiles(smem, &a_map, &b_map, k);
+    } else if (warp == MMA_WARP && cluster_ctarank() == 0 && elect_sync(~0u)) {
+        mma_tiles(smem, acc_tmem, k);
     } else if (warp == ASK_WARP && elect_sync(~0u)) {
-        int ask = 0, phase = 1;
-        do {
-            if (leader)
-                wait_parity_cluster(&smem->heard[ask], phase);
-            mbarrier_arrive_expect_tx(&smem->answered[ask], sizeof smem->answer[ask]);
-            if (leader)
-                clusterlaunchcontrol_try_cancel_multicast(&smem->answer[ask], &smem->answered[ask]);
-            ask = (ask + 1) % ANSWERS;
-            phase ^= ask == 0;
-        } while (next_tile(smem, &tile));
+        ask_tiles(smem);
     } else if (warp < STORE_WARPS) {
-        int acc = 0, phase = 0;
-        do {
-            wait_parity(&smem->acc_ready[acc], phase);
-            tcgen05_fence_after_thread_sync();
-            store_tile(smem, acc_tmem + acc * TILE_N, &c_map, tile.m0, tile.n0,
-                       mapa_shared_cluster(&smem->acc_empty[acc], 0));
-            acc = (acc + 1) % ACCUMULATORS;
-            phase ^= acc == 0;
-        } while (next_tile(smem, &tile));
-        if (threadIdx.x == 0)
-            cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
+        store_tiles(smem, acc_tmem, &c_map);
     }
+    __syncwarp();                   /* of some warps one thread was at work; the barrier is for whole warps */
     cluster_sync();                 /* both are done with the accumulators, and with each other's memory */
-    if (warp == 0)
+    if (warp == 1)
         tcgen05_dealloc<PAIR>(acc_tmem, ACCUMULATORS * TILE_N);
 }
 
@@ -244,7 +291,10 @@ extern "C" cudaError_t launch_gemm(const half *a_gmem, const half *b_gmem, half 
         (error = tensor_map_2d(&c_map, c_gmem, m, n, TILE_M, BOX_N, CU_TENSOR_MAP_SWIZZLE_128B)))
         return error;
 
-    const dim3 grid(tiles_to_cover(n, TILE_N), tiles_to_cover(m, PAIR * TILE_M) * PAIR);
+    /* Clusters start, or are taken, in the order x, y, z. Those that run together make up a square rather than a stripe: so they read fewer
+     * rows of A and B between them, and L2 has to be filled less often. */
+    const int rows = tiles_to_cover(m, PAIR * TILE_M), groups = tiles_to_cover(rows, GROUP_M);
+    const dim3 grid(tiles_to_cover(rows, groups) * PAIR, tiles_to_cover(n, TILE_N), groups);
     cudaFuncSetAttribute(gemm, cudaFuncAttributeMaxDynamicSharedMemorySize, sizeof(struct smem));
     gemm<<<grid, THREADS, sizeof(struct smem), stream>>>(a_map, b_map, c_map, k);
     return cudaGetLastError();      /* of either call */
