@@ -31,7 +31,7 @@ enum {
     CHUNK = 8,          /* halves in 16 bytes */
     WARP_M = 16,        /* rows of C that a warp holds and stores … */
     BOX_N = 64,         /* … this many columns at a time: as wide as the swizzle … */
-    BUFFERS = 2,        /* … through two buffers in turn */
+    BUFFERS = 2,        /* … through this many buffers */
     GROUP_M = 16        /* tiles one below the other that are multiplied together */
 };
 
@@ -84,31 +84,36 @@ static __device__ uint32_t pair(float acc0, float acc1)
     return *(const uint32_t *)&halves;
 }
 
-/* Stores 64 columns of a warp's rows, through a piece of shared memory that only this warp uses: no other one need be
- * waited for. stmatrix hands over 16 columns at a time, eight sums of a thread. */
-static __device__ void store_box(struct smem *smem, int buffer, const float *acc, const CUtensorMap *c_map, int m0, int n0)
+/* 64 columns of a warp's rows. stmatrix hands over 16 at a time, eight sums of a thread. */
+static __device__ void put_box(half *box, const float *acc)
 {
-    half *box = smem->c[threadIdx.x / 32][buffer];
-    cp_async_bulk_wait_group_read<BUFFERS - 1>();   /* what was in the buffer has been read … */
-    __syncwarp();                                   /* … as lane 0 knows, which stored it */
 #pragma unroll
     for (int col = 0; col < BOX_N; col += 16, acc += 8) {
         const uint32_t r[4] = { pair(acc[0], acc[1]), pair(acc[2], acc[3]), pair(acc[4], acc[5]), pair(acc[6], acc[7]) };
         const uint32_t chunk = (col + ldmatrix_a_col(laneid())) / CHUNK;
         stmatrix_sync_aligned_m8n8_x4_shared_b16(shared_address(box) + chunk_128b(ldmatrix_a_row(laneid()), chunk), r);
     }
-    fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
-    __syncwarp();
-    if (laneid() == 0)
-        cp_async_bulk_tensor_2d_global_shared(c_map, n0, m0 + threadIdx.x / 32 * WARP_M, box);
-    cp_async_bulk_commit_group();
 }
 
+/* Each warp stores its own rows, two boxes at a time, through a piece of shared memory that only it uses: no other warp
+ * need be waited for. */
 static __device__ void store_tile(struct smem *smem, const accumulators acc, const CUtensorMap *c_map, int m0, int n0)
 {
+    half (*c)[WARP_M * BOX_N] = smem->c[threadIdx.x / 32];
+    m0 += threadIdx.x / 32 * WARP_M;
 #pragma unroll
-    for (int box = 0; box < TILE_N / BOX_N; box++)
-        store_box(smem, box % BUFFERS, acc + box * BOX_N / 2, c_map, m0, n0 + box * BOX_N);
+    for (int col = 0; col < TILE_N; col += BUFFERS * BOX_N) {
+        cp_async_bulk_wait_group_read<0>();     /* what was in the buffers has been read … */
+        __syncwarp();                           /* … as lane 0 knows, which stored it */
+        for (int i = 0; i < BUFFERS; i++)
+            put_box(c[i], acc + (col + i * BOX_N) / 2);
+
+        fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
+        __syncwarp();
+        for (int i = 0; i < BUFFERS && laneid() == 0; i++)
+            cp_async_bulk_tensor_2d_global_shared(c_map, n0 + col + i * BOX_N, m0, c[i]);
+        cp_async_bulk_commit_group();
+    }
     cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
 }
 

@@ -121,18 +121,23 @@ static __device__ void round_tile(results c, const accumulators acc)
         c[i / 2] = pair(acc[i], acc[i + 1]);
 }
 
-/* Stores 64 columns of a warp's rows, through a piece of shared memory that only this warp uses: no other one need be
- * waited for. stmatrix hands over 16 columns at a time, four registers of a thread. */
-static __device__ void store_box(struct smem *smem, int buffer, const uint32_t *c, const CUtensorMap *c_map, int m0, int n0)
+/* 64 columns of a warp's rows. stmatrix hands over 16 at a time, four registers of a thread. */
+static __device__ void put_box(half *box, const uint32_t *c)
 {
-    half *box = smem->c[threadIdx.x / 32][buffer];
-    cp_async_bulk_wait_group_read<BUFFERS - 1>();   /* what was in the buffer has been read … */
-    __syncwarp();                                   /* … as lane 0 knows, which stored it */
 #pragma unroll
     for (int col = 0; col < BOX_N; col += 16, c += 4) {
         const uint32_t chunk = (col + ldmatrix_a_col(laneid())) / CHUNK;
         stmatrix_sync_aligned_m8n8_x4_shared_b16(shared_address(box) + chunk_128b(ldmatrix_a_row(laneid()), chunk), c);
     }
+}
+
+/* Each warp stores its own rows, box by box, through a piece of shared memory that only it uses: no other warp need be
+ * waited for. */
+static __device__ void store_box(half *box, const uint32_t *c, const CUtensorMap *c_map, int m0, int n0)
+{
+    cp_async_bulk_wait_group_read<BUFFERS - 1>();   /* what was in the buffer has been read … */
+    __syncwarp();                                   /* … as lane 0 knows, which stored it */
+    put_box(box, c);
     fence_proxy_async_shared_cta();     /* what this thread wrote, for the copy engine to see */
     __syncwarp();
     if (laneid() == 0)
@@ -147,7 +152,8 @@ static __device__ void store_boxes(struct smem *smem, const results c, const CUt
 #pragma unroll
     for (int box = 0; box < BOXES; box++)
         if (first <= box && box < last)
-            store_box(smem, box % BUFFERS, c + box * BOX_N / 4, c_map, tile.m0, tile.n0 + box * BOX_N);
+            store_box(smem->c[threadIdx.x / 32][box % BUFFERS], c + box * BOX_N / 4, c_map, tile.m0,
+                      tile.n0 + box * BOX_N);
 }
 
 /* ------------------------------------------------------------------ the two roles: load_tiles, mma_tiles */
