@@ -185,9 +185,8 @@ MISTAKES = {
         ('one_component_left_out', r'x\.w \+ y\.w', 'x.w', '-n 1000'),
         ('whole_chunk_past_the_end', r'first \+ CHUNK <= n', 'first < n', '-n 1001'),
         ('last_element_left_out', r'i < n; i\+\+', 'i < n - 1; i++', '-n 1001'),
-        ('no_wait', r'griddepcontrol_wait\(\);              /', '/', '-n 1000003'),
-        ('no_wait_at_the_end', r'griddepcontrol_wait\(\);\n', '\n', '-n 3'),
-        ('waits_after_it_has_read', r'(griddepcontrol_wait\(\);) ( */. the kernel before.*\n)(.*x_gmem \+ first\);)', r'\2\3 \1', '-n 1000003'),
+        ('last_block_left_out', r'tiles_to_cover\(n, BLOCK\)', 'n / BLOCK', '-n 5000'),
+        ('second_kernel_takes_the_input', r'\(const float \*\)sum_gmem', 'x_gmem', '-n 1000'),
     ],
 }
 

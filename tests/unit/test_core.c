@@ -746,7 +746,8 @@ static void refuses_what_the_chip_lacks(void)
     CHECK_STR(device_for_target(90, 'a')->id, "h200");
     CHECK_STR(device_for_target(89, 0)->id, "h200");
     CHECK_STR(device_for_target(100, 'f')->id, "b200");
-    CHECK(!device_for_target(103, 'a'));
+    CHECK_STR(device_for_target(103, 'a')->id, "b300");
+    CHECK(!device_for_target(110, 'a'));
 }
 
 TESTS({ adds_vectors, "a thousand CTAs add vectors" },

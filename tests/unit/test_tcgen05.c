@@ -79,6 +79,36 @@ static void stationary_weights_multiply(void)
             }
 }
 
+/* "Zero-Column Mask Descriptor", its examples: runs of columns that count and of columns that count as zero. */
+static void columns_of_b_count_as_zero(void)
+{
+    static const struct { int m; const char *mask[4]; uint64_t bits; } rows[] = {
+        { 128, { "0000111" }, 1ull << 39 | 2ull << 40 | 3ull << 48 },
+        { 64, { "1110000", "0000111" }, 1ull << 39 | 2ull << 40 | 3ull << 48 | 1ull << 32 },
+        { 32, { "1110000", "1100001", "0011100", "0001110" }, 1ull << 39 | 2ull << 40 | 3ull << 48 | 3ull << 32 | 1 << 8 | 2 << 16 | 1 << 24 },
+        { 128, { "0" }, 2ull << 40 | 3ull << 48 },
+    };
+    for (int i = 0; i < 4; i++) {
+        struct tc_trial t = F16_TRIAL;
+        t.m = rows[i].m, t.n = 128, t.ws = true, t.overwrite = true;
+        char *at = say_to(write_tc_before(text, &t), "mov.u64 %%rd33, 0x%llx;\n", (unsigned long long)rows[i].bits);
+        at = say_to(at, "@%%p5 tcgen05.mma.ws.cta_group::1.kind::f16 [%%r18], %%rd31, %%rd32, %%r19, %%p6, %%rd33;\n");
+        write_tc_results(say_to(write_tc_commit(at, &t), "%s", TC_WAIT TC_AFTER), &t);
+        struct machine x = tc_run(&t, text);
+        expect_ok(&x);
+        int wrong = 0, parts = 128 / rows[i].m;
+        for (int m = 0; m < t.m; m++)
+            for (int n = 0; n < t.n; n++) {
+                struct cell c = cell_of(&t, m, n);
+                const char *mask = rows[i].mask[n / (t.n / parts)];
+                bool zero = mask[n % (t.n / parts) % (int)strlen(mask)] == '1';
+                wrong += tc_value(&t, word(x.a, (uint32_t)(c.lane * COLUMNS + c.column))) != (zero ? 0 : (double)tc_product(&t, m, n));
+            }
+        CHECK_EQ(wrong, 0);
+        machine_close(&x);
+    }
+}
+
 static const int spans[] = { 0, 32, 64, 128 };
 
 static void every_layout_is_read(void)
@@ -164,6 +194,7 @@ TESTS({ every_shape_multiplies, "every M and N multiplies" },
       { every_layout_of_d_is_a_bijection, "every layout of D: each element in a cell of its own, no other cell touched" },
       { every_kind_and_type_multiplies, "every kind and type multiplies" },
       { stationary_weights_multiply, "stationary weights multiply" },
+      { columns_of_b_count_as_zero, "columns of B count as zero, as the mask has it" },
       { every_layout_is_read, "every swizzle in both majors is read" },
       { descriptor_bits_negate, "bits of the descriptor negate A and B" },
       { lanes_are_left_alone, "disabled output lanes are left alone" },

@@ -130,6 +130,34 @@ static void every_map_is_a_bijection(void)
         }
 }
 
+/* sm_103: the least and the greatest of each thread's registers. Lane i holds 65536 * i + column. */
+static void loads_reduce(void)
+{
+    static const struct { const char *form; uint32_t want_columns[2]; } rows[] = {
+        { "32x32b.x4.max.u32 {d0, d1, d2, d3}, d9, [%r16+40];", { 43, 43 } }, { "32x32b.x4.min.u32 {d0, d1, d2, d3}, d9, [%r16+40];", { 40, 40 } },
+        { "16x32bx2.x2.max.s32 {d0, d1}, d9, [%r16+40], 100;", { 41, 141 } }, { "32x32b.x2.min.f32 {d0, d1}, d9, [%r16+40];", { 40, 40 } },
+        { "32x32b.x2.max.abs.NaN.f32 {d0, d1}, d9, [%r16+40];", { 41, 41 } },
+    };
+    for (int i = 0; i < 5; i++) {
+        char *at = write_numbers(text);
+        at = say_to(at, "@!%%p4 bra done;\ntcgen05.ld.red.sync.aligned.%s tcgen05.wait::ld.sync.aligned; st.global.u32 [%%rd40], d9;\n", rows[i].form);
+        say_to(say_to(at, "done: bar.sync 0;\n"), TC_DEALLOC, 1);
+        struct machine x = tc_run_on("b300", "sm_103a", &ANY, text);
+        if (!x.m) {
+            CHECK_STR(x.said, "");
+            continue;
+        }
+        expect_ok(&x);
+        int wrong = 0;
+        for (uint32_t t = 0; t < 32; t++) {
+            bool two = strstr(rows[i].form, "bx2");
+            wrong += word(x.a, (WHO * 32 + t) * COLUMNS) != ((WHO * 32 + (two ? t % 16 : t)) << 16 | rows[i].want_columns[t >= 16]);
+        }
+        CHECK_EQ(wrong, 0);
+        machine_close(&x);
+    }
+}
+
 static void expect_fault(const char *lines, enum fault_id fault, const char *says)
 {
     say_to(say_to(write_numbers(text), "%s\n", lines), TC_DEALLOC, 1);
@@ -213,6 +241,7 @@ static void other_forms_and_chips_are_refused(void)
         "tcgen05.ld.sync.aligned.16x64b.x1.b32 {%r10}, [%r11], 4;",
         "tcgen05.st.sync.aligned.16x256b.x1.b32 [%r11], {%r10, %r12};",
         "tcgen05.ld.sync.aligned.32x32b.x1.unpack::16b.b32 {%r10}, [%r11];",
+        "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32 {%r10, %r12}, %r13, [%r11];",
     };
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         struct machine x = machine_for("b200", "sm_100a", "", refused[i]);
@@ -230,6 +259,7 @@ static void other_forms_and_chips_are_refused(void)
 
 TESTS({ every_load_reads_its_cells, "every shape, count and packing of ld reads its cells" },
       { every_store_writes_its_cells, "every shape, count and packing of st writes its cells and no others" },
+      { loads_reduce, "loads reduce what they load (sm_103)" },
       { every_map_is_a_bijection, "every map is a bijection" },
       { misuse_is_named, "misuse is named" },
       { sizes_do_not_grow, "allocations do not grow" },

@@ -8,6 +8,7 @@
 #include "tcgen05_layout.h"
 #include "../core/memory.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ static enum tc_shape shape_of(const struct instr *in)
            has_mod(in, M_s16x256b) ? TC_16X256B : TC_16X32BX2;
 }
 
+static bool is_reduced(const struct instr *in) { return in->op == OP_TCGEN05_LD_RED; }
 static bool is_packed(const struct instr *in) { return has_mod(in, M_pack_16b) || has_mod(in, M_unpack_16b); }
 
 /* ---------------------------------------------------------------- issue */
@@ -155,6 +157,47 @@ static void store_row(const struct tc_load *l, uint32_t r)
 
 /* ---------------------------------------------------------------- ld */
 
+static float as_float(uint32_t bits)
+{
+    float f;
+    memcpy(&f, &bits, 4);
+    return f;
+}
+
+/* The less (or the greater) of two, as min.f32 and max.f32 have it: -0 below +0; a NaN loses, or with .NaN wins. */
+static uint32_t pick_float(uint32_t a, uint32_t b, bool greater, bool nan_wins)
+{
+    const uint32_t nan = 0x7fffffff;
+    float x = as_float(a), y = as_float(b);
+    if (isnan(x) || isnan(y))
+        return nan_wins || (isnan(x) && isnan(y)) ? nan : isnan(x) ? b : a;
+    if (x == y)
+        return (a >> 31) == greater ? b : a;
+    return (x > y) == greater ? a : b;
+}
+
+static uint32_t reduce(const struct instr *in, uint32_t a, uint32_t b)
+{
+    bool greater = in->mode == M_max;
+    switch (in->type[0]) {
+    case T_U32: return (a > b) == greater ? a : b;
+    case T_S32: return ((int32_t)a > (int32_t)b) == greater ? a : b;
+    default: return pick_float(a, b, greater, in->flags & F_NAN);
+    }
+}
+
+/* .red: each thread's registers, of which .abs takes the magnitudes, into one. */
+static void reduce_rows(const struct tc_load *l)
+{
+    const struct instr *in = l->in;
+    uint32_t *to = (uint32_t *)(l->frame->regs + in->opnd[1].row), keep = in->flags & F_ABS ? 0x7fffffff : UINT32_MAX;
+    for (uint32_t t = 0; t < WARP; t++)
+        for (uint32_t r = 0; r < l->n; r++) {
+            uint32_t value = ((const uint32_t *)(l->frame->regs + in->opnd[0].elem[r].row))[t] & keep;
+            to[t] = r ? reduce(in, to[t], value) : value;
+        }
+}
+
 static void load_done(struct cta *c, void *arg, uint64_t now)
 {
     struct tc_load *l = arg;
@@ -164,29 +207,39 @@ static void load_done(struct cta *c, void *arg, uint64_t now)
         if (!load_row(l, r, (uint32_t *)(l->frame->regs + l->in->opnd[0].elem[r].row)))
             fault(l->w, l->in, -1, FAULT_UNINITIALIZED, "nothing has written column %u of tensor memory, which register %u is to hold",
                   tmem_column(l->addr) + tc_register_place(l->shape, 0, r, l->half / l->per).column * l->per, r);
+    if (is_reduced(l->in) && !c->launch->fault)
+        reduce_rows(l);
 }
 
-/* The registers are the load's until it is waited for. */
-static bool hold_registers(struct warp *w, const struct instr *in)
+/* A register is the load's until it is waited for. */
+static bool hold(struct warp *w, const struct instr *in, const struct operand *o)
 {
-    for (uint32_t r = 0; r < in->opnd[0].n; r++) {
-        struct held_register *h = held_register(w, in->opnd[0].elem[r].row);
-        if (!h)
-            continue;
-        if (h->how != HELD_NOT)
-            return held_fault(w, in, h, true), false;
+    struct held_register *h = held_register(w, o->row);
+    if (h && h->how != HELD_NOT)
+        return held_fault(w, in, h, true), false;
+    if (h) {
         h->how = HELD_WRITTEN;
         h->fault = FAULT_TCGEN05;
         h->holder = in;
         h->group = 0;
     }
+    memset(w->regs + o->row, POISON, WARP * 4);
     return true;
+}
+
+static bool hold_registers(struct warp *w, const struct instr *in)
+{
+    for (uint32_t r = 0; r < in->opnd[0].n; r++)
+        if (!hold(w, in, &in->opnd[0].elem[r]))
+            return false;
+    return !is_reduced(in) || hold(w, in, &in->opnd[1]);
 }
 
 static int load(struct warp *w, const struct instr *in, uint32_t mask)
 {
     struct tc_warp *s = &tc_state(w->cta)->warp[w->id];
-    struct tc_load *l = begin(w, in, &in->opnd[0], &in->opnd[1], &in->opnd[2], false);
+    const struct operand *at = &in->opnd[is_reduced(in) ? 2 : 1];
+    struct tc_load *l = begin(w, in, &in->opnd[0], &at[0], &at[1], false);
     (void)mask;
     if (!l)
         return X_FAULT;
@@ -199,10 +252,8 @@ static int load(struct warp *w, const struct instr *in, uint32_t mask)
     l->frame->refs++;
     l->next = s->loads;
     s->loads = l;
-    for (uint32_t r = 0; r < l->n; r++)
-        memset(l->frame->regs + in->opnd[0].elem[r].row, POISON, WARP * 4);
     event_at(w->cta, end, load_done, l);
-    return X_JUMP;             /* from here on the warp is looked at one instruction at a time */
+    return X_JUMP;              /* from here on the warp is looked at one instruction at a time */
 }
 
 /* ---------------------------------------------------------------- st */
@@ -290,6 +341,11 @@ static bool has_registers(const struct instr *in, const struct operand *regs, co
 }
 
 exec_fn *pick_TCGEN05_LD(struct instr *in) { return has_registers(in, &in->opnd[0], &in->opnd[2]) ? load : NULL; }
+exec_fn *pick_TCGEN05_LD_RED(struct instr *in)
+{
+    bool floats = in->type[0] == T_F32 || !(in->flags & (F_ABS | F_NAN));
+    return floats && in->vec > 1 && in->opnd[1].kind == O_REG && has_registers(in, &in->opnd[0], &in->opnd[3]) ? load : NULL;
+}
 exec_fn *pick_TCGEN05_ST(struct instr *in) { return has_registers(in, &in->opnd[2], &in->opnd[1]) ? store : NULL; }
 exec_fn *pick_TCGEN05_WAIT_LD(struct instr *in) { (void)in; return wait_load; }
 exec_fn *pick_TCGEN05_WAIT_ST(struct instr *in) { (void)in; return wait_store; }
