@@ -147,8 +147,8 @@ SHAPES = {
             (512, 384, 256), (65, 4096, 128), (4097, 33, 64), (1000, 900, 800)],
 }
 INPUTS = [1, 2, 12345]              # --seed
-SCHEDULES = range(1, 21)            # EMU_SEED; no chip has seen the d rungs, so they get more
-SCHEDULES_D = range(1, 51)
+SCHEDULES = range(1, 21)            # EMU_SEED; no chip has seen the rungs for Blackwell, so they get more
+SCHEDULES_BLACKWELL = range(1, 51)
 
 
 def rung_case(name, rung, words, env=None, **more):
@@ -173,7 +173,7 @@ def rung_cases():
 
 def schedule_cases(rung, shapes):
     """All schedules at a shape with a few tiles, three at two others."""
-    every = SCHEDULES_D if rung.name.startswith('d') else SCHEDULES
+    every = SCHEDULES_BLACKWELL if int(rung.target.rstrip('a')) >= 100 else SCHEDULES
     return [rung_case('schedule%d_%s' % (seed, 'x'.join(map(str, shape))), rung, rung.words(shape),
                       env={'EMU_SEED': str(seed)})
             for shape, seeds in zip((shapes[4], shapes[1], shapes[2]), (every, every[:3], every[:3]))

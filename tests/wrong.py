@@ -142,6 +142,7 @@ MISTAKES = {
         ('reads_before_it_is_answered', r'wait_parity\(.*\);', '', '-m 1021 -n 517 -k 7'),
         ('asks_before_all_have_read', r'__syncthreads\(\);  *.. … by all', '/*', '-m 1021 -n 517 -k 7'),
         ('all_ask', r'if \(threadIdx\.x == 0\)\n            ask', 'ask', '-m 200 -n 136 -k 72'),
+        ('column_bound_of_c_left_out', r'row < m && col < n', 'row < m', '-m 200 -n 133 -k 72'),
         ('asks_once', r'if \(threadIdx\.x == 0\)\n            ask', 'if (threadIdx.x == 0 && tile == blockIdx.x) ask', '-m 1021 -n 517 -k 7'),
     ],
     'side/a1_grouped': [
