@@ -184,19 +184,22 @@ static __device__ void load_tiles(struct smem *smem, const CUtensorMap *a_map, c
 
 /* A consumer warpgroup: goes at its own pace. While it waits for its products and fetches the next, the tensor cores
  * have those of the other one. Meanwhile it stores the tile before, one box with every other stage, so that each has
- * been read before the buffer is needed again. */
+ * been read before the buffer is needed again. There is time for that, but not for much more: the other warpgroup's
+ * products of one stage. */
 static __device__ void mma_tiles(struct smem *smem, const CUtensorMap *c_map, int m, int n, int k)
 {
     accumulators acc;
     results c;
-    struct tile tile;               /* that c is of … */
-    int stored = BOXES;             /* … and how many of its boxes are under way */
+    struct tile tile;               /* where c belongs … */
+    int done = 0, stored = BOXES;   /* … its number, and how many of its boxes are under way */
     int stage = 0, phase = 0;
     for (int index = blockIdx.x / CLUSTER; index < cluster_tiles(m, n); index += gridDim.x / CLUSTER) {
         for (int k0 = 0; k0 < k; k0 += TILE_K) {
             wait_parity(&smem->full[stage], phase);
             mma_tile(acc, smem->a[stage], smem->b[stage], k0 != 0);
-            if (stored < BOXES && k0 % (2 * TILE_K) == 0) {
+            if (k0 == 0)
+                tile = tile_of(done, m, n);     /* divisions take time: here the tensor cores are busy meanwhile */
+            else if (stored < BOXES && k0 % (2 * TILE_K) != 0) {
                 store_boxes(smem, c, c_map, tile, stored, stored + 1);
                 stored++;
             }
@@ -208,10 +211,10 @@ static __device__ void mma_tiles(struct smem *smem, const CUtensorMap *c_map, in
         }
         store_boxes(smem, c, c_map, tile, stored, BOXES);       /* what a short k left no time for */
         round_tile(c, acc);
-        tile = tile_of(index, m, n);
+        done = index;
         stored = 0;
     }
-    store_boxes(smem, c, c_map, tile, stored, BOXES);
+    store_boxes(smem, c, c_map, tile_of(done, m, n), stored, BOXES);
     cp_async_bulk_wait_group_read<0>();     /* shared memory must stay until then */
 }
 
