@@ -402,6 +402,8 @@ struct split {
     char what[60];              /* what wait_what points to when split_sleep wrote it */
 };
 
+struct race_mark { uint32_t agent, epoch; };     /* a point in what a warp does (core/race.c) */
+
 struct warp {
     uint8_t *regs;              /* == current split's frame->regs while it runs */
     struct split *cur, *splits;
@@ -421,6 +423,8 @@ struct warp {
     struct cp_async *cp_async;  /* copies in flight (core/cp_async.c); NULL until the first */
     struct bulk *bulk;          /* bulk stores in flight (unit/bulk.c); NULL until the first */
     struct held *held;          /* registers that asynchronous hardware uses (core/held.c); NULL until the first */
+    bool ordered[2];            /* it comes behind the grids in front, behind what dependent grids did (core/overlap.c)… */
+    struct race_mark ordered_at[2];     /* …since then */
 };
 #define ROW(w, o, T) ((T *)((w)->regs + (o)->row))
 #define PRED(w, o) (*(uint32_t *)((w)->regs + (o)->row))
@@ -487,6 +491,7 @@ struct launch {
     bool explicit_cluster;      /* the launch attribute asked for a cluster, or the kernel did */
     bool fence_noted;           /* it was said that a tcgen05.fence lacks (unit/tmem_order.c) */
     void *user;                 /* the stream's */
+    struct overlap *overlap;    /* what it does while a programmatic dependent may run (core/overlap.c); NULL: not watched */
     struct launch *prerequisite[MAX_PREREQUISITES];     /* set before gpu_start: grids that griddepcontrol.wait waits for */
     uint32_t nprerequisites;
     bool triggered;             /* all its CTAs have let dependent grids start, some by griddepcontrol: gpu_run returns then */
@@ -527,6 +532,7 @@ void gpu_interrupt(struct gpu *g);
 /* Is the host waiting, so that it starts and writes nothing before a launch is done? True unless said otherwise; kernels
  * that spin on what nobody will write are reported only then. */
 void gpu_host_waits(struct gpu *g, bool waits);
+bool gpu_watches_races(const struct gpu *g);            /* EMU_RACES */
 /* CTAs per SM that fit at once, by threads, registers and shared memory. */
 uint32_t occupancy(const struct gpu *g, const struct func *f, uint32_t threads, uint32_t dyn_smem);
 
@@ -578,7 +584,6 @@ uint32_t race_commits(const struct warp *w);
 void race_commit(struct warp *w, struct race_point *p);
 /* For memory that is not shared memory: what the warp does now, or (work) what it has tcgen05 do, which its next commit tells;
  * and whether a warp is ordered after that. Always true when nobody watches. */
-struct race_mark { uint32_t agent, epoch; };
 struct race_mark race_mark(struct warp *w, bool work);
 bool race_after(struct warp *w, struct race_mark m);
 
@@ -596,6 +601,18 @@ void race_issue(struct warp *w, struct race_clock **common);
 bool race_tile(struct warp *w, const struct instr *in, enum race_unit unit, uint32_t group, const struct race_clock *common,
                struct cta *owner, const uint32_t *chunk, uint32_t n);
 void race_issue_end(struct race_clock **common);
+
+/* ---- grids that overlap (core/overlap.c): called by the dispatcher while nothing runs */
+struct overlap;
+bool overlap_possible(const struct func *f);            /* does the kernel let dependents start? */
+void overlap_watch(struct launch *l);                   /* from now on */
+void overlap_pair(struct overlap *front, struct launch *l);     /* l may begin before the grid in front has ended */
+struct overlap *overlap_hold(struct overlap *o);
+void overlap_drop(struct overlap *o);
+void overlap_close(struct launch *l);
+/* (diag/race_report.c) dependent: w's grid is; wrote: the other one did, at `other`. */
+void report_overlap(struct warp *w, const struct instr *in, int lane, bool dependent, bool writes, const char *place,
+                    const char *other_kernel, bool wrote, const struct instr *other);
 
 /* What orders. */
 void race_fence(struct warp *w, bool proxy);            /* proxy: between the generic and the async proxy */

@@ -198,6 +198,8 @@ uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space spa
         report_access(w, in, lane, space, addr, size, align, how);
         return NULL;
     }
+    if (g.alloc && w->cta->launch->overlap && !overlap_allows(w, in, lane, g.alloc, addr, size, how))
+        return NULL;
     if ((how & A_READ) && !(how & A_ANY) && !lane_written(&g, shadow, size)) {
         uint8_t *copy = with_padding(in, lane, at, shadow, size);
         if (!copy)
@@ -322,7 +324,7 @@ static inline bool reach_quickly(struct warp *w, uint64_t first, enum space spac
                                  enum access how, struct reach *r, struct cta **owner)
 {
     struct region g;
-    if (!region_at(w, space, first, how, &g) || !all_within(r->at, &g, size, align))
+    if (!region_at(w, space, first, how, &g) || !all_within(r->at, &g, size, align) || (g.alloc && w->cta->launch->overlap))
         return false;
     r->shape = g.stride ? SCATTERED : shape_of(r->at, size);
     r->shared = g.owner != NULL;

@@ -229,7 +229,9 @@ void report_unwritten(struct warp *w, const struct instr *in, int lane, enum spa
         tell(&f, FAULT_UNINITIALIZED, ": %s", which);
     } else {
         const struct alloc *a = granule_at(w->cta->memory, addr);
-        tell(&f, FAULT_UNINITIALIZED, ", byte %llu of %s of %zu bytes: %s", HEX(a ? addr - a->addr : 0),
-             a ? a->what : "memory", a ? a->size : 0, which);
+        const char *front = overlap_unwaited(w);
+        tell(&f, FAULT_UNINITIALIZED, ", byte %llu of %s of %zu bytes: %s%s%s%s", HEX(a ? addr - a->addr : 0),
+             a ? a->what : "memory", a ? a->size : 0, which, front ? ". Kernel " : "", front ? front : "",
+             front ? ", on which it depends, may yet do so: griddepcontrol.wait waits for that" : "");
     }
 }

@@ -146,6 +146,7 @@ uint64_t random_next(uint64_t *state);
 
 /* ---- dependents.c */
 void cta_released(struct cta *c, uint64_t now, bool asked);
+void overlap_waited(struct warp *w);            /* overlap.c: it has passed griddepcontrol.wait */
 void prerequisite_done(struct gpu *g, const struct launch *l);
 void prerequisites_begin(struct launch *l);
 void wake_dependents(struct worker *k);

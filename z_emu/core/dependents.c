@@ -89,7 +89,10 @@ static int grid_wait(struct warp *w, const struct instr *in, uint32_t mask)
 {
     (void)in, (void)mask;
     struct launch *l = w->cta->launch;
-    return waits_for_others(l) ? split_sleep(w, l, NEVER, "the kernels in front of it to end") : X_NEXT;
+    if (waits_for_others(l))
+        return split_sleep(w, l, NEVER, "the kernels in front of it to end");
+    overlap_waited(w);
+    return X_NEXT;
 }
 
 exec_fn *pick_GRID_LAUNCH_DEPENDENTS(struct instr *in) { return (void)in, launch_dependents; }

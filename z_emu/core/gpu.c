@@ -474,3 +474,5 @@ void gpu_host_waits(struct gpu *g, bool waits)
 {
     atomic_store(&g->host_waits, waits);
 }
+
+bool gpu_watches_races(const struct gpu *g) { return g->races; }

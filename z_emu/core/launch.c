@@ -116,6 +116,7 @@ struct launch *launch_new(struct gpu *g, const struct func *f, const uint32_t gr
 
 void launch_free(struct launch *l)
 {
+    overlap_close(l);
     if (l->params)
         mem_free(l->gpu, l->params->addr);
     if (l->grid_workspace)

@@ -102,8 +102,15 @@ static inline uint8_t *reach_ptr(const struct reach *r, uint32_t lane) { return 
 bool race_lanes(struct warp *w, const struct instr *in, uint32_t mask, struct cta *owner, const struct reach *r, uint32_t size,
                 enum access how);
 void race_strong_global(struct warp *w);
+/* An access to global memory of a launch that is watched: false, a fault was reported, if it is not ordered with another
+ * grid's (core/overlap.c). */
+bool overlap_allows(struct warp *w, const struct instr *in, int lane, const struct alloc *a, uint64_t addr, uint32_t size,
+                    enum access how);
 /* cp.async, to the places of the lanes: they belong to the group after `group` that have been closed. */
 bool race_copies(struct warp *w, const struct instr *in, uint32_t mask, const struct reach *r, uint32_t size, uint32_t group);
+
+/* For one who reads what nothing has written: the kernel in front that it should have waited for; NULL: none. */
+const char *overlap_unwaited(struct warp *w);
 
 /* What went wrong with an access that failed its checks (core/access_fault.c). */
 void report_access(struct warp *w, const struct instr *in, int lane, enum space space, uint64_t addr, uint32_t size,

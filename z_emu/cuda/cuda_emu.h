@@ -335,6 +335,7 @@ struct stream {
     double ns;                  /* modelled time at which its work ends */
     struct launch *prerequisite[MAX_PREREQUISITES];     /* kernels of other streams that an event let it overtake */
     uint32_t nprerequisites;
+    struct overlap *overlap;    /* of the last kernel, which let its dependents start and ended before they did */
     cudaLaunchAttributeValue attribute[20];
     struct capture *capture;    /* NULL: not capturing */
     struct node **after;        /* the nodes that the next captured node follows */

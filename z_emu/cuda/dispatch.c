@@ -203,6 +203,51 @@ static void set_prerequisites(struct command *c)
             l->prerequisite[l->nprerequisites++] = p->launch;
 }
 
+/* The next command that is no graph's own record. */
+static const struct command *behind(const struct command *c)
+{
+    do
+        c = c->next;
+    while (c && c->passable);
+    return c;
+}
+
+static bool is_programmatic(const struct command *c)
+{
+    return c->task.kind == TASK_KERNEL ? c->task.kernel.programmatic : c->task.kind == TASK_RECORD && c->task.event.programmatic;
+}
+
+/* Whoever may overlap with c's kernel has its accesses watched, and so has c's. */
+static void watch_overlaps(struct command *c)
+{
+    struct launch *l = c->launch;
+    const struct command *next = behind(c);
+    for (uint32_t i = 0; i < l->nprerequisites; i++) {
+        overlap_watch(l->prerequisite[i]);
+        overlap_pair(l->prerequisite[i]->overlap, l);
+    }
+    if (c->task.kernel.programmatic && c->stream->overlap)
+        overlap_pair(c->stream->overlap, l);
+    if (next && is_programmatic(next) && overlap_possible(l->func))
+        overlap_watch(l);
+}
+
+static void forget_overlap(struct stream *s)
+{
+    overlap_drop(s->overlap);
+    s->overlap = NULL;
+}
+
+/* c's kernel is over. A dependent that has not begun yet might have: what it does is held against c all the same. */
+static void keep_overlap(struct command *c)
+{
+    const struct command *next = behind(c);
+    if (!c->launch->triggered || (next && next->begun))
+        return;
+    forget_overlap(c->stream);
+    c->stream->overlap = overlap_hold(c->launch->overlap);
+}
+
 static void begin_kernel(struct command *c)
 {
     const struct kernel_task *k = &c->task.kernel;
@@ -216,6 +261,8 @@ static void begin_kernel(struct command *c)
     c->launch->cooperative = k->cooperative;
     c->launch->explicit_cluster = k->explicit_cluster;
     set_prerequisites(c);
+    watch_overlaps(c);
+    forget_overlap(c->stream);
     ctx.running++;
     gpu_start(ctx.gpu, c->launch);
 }
@@ -249,6 +296,8 @@ static void begin(struct command *c)
         end(c, c->start_ns);
         return;
     }
+    if (c->task.kind != TASK_KERNEL && !c->passable)
+        forget_overlap(c->stream);
     int bus = task_bus(&c->task);
     if (bus >= 0)                       /* one copy at a time in each direction */
         c->start_ns = MAX(c->start_ns, ctx.bus_ns[bus]);
@@ -289,6 +338,7 @@ static void run_gpu(void)
     syscall_flush(ctx.gpu);
     double ns = c->start_ns + LAUNCH_NS + cycles_ns(l->cycles);
     forget_launch(l);
+    keep_overlap(c);
     launch_free(l);
     c->launch = NULL;
     ctx.running--;
@@ -433,6 +483,9 @@ void wait_locked(const struct stream *s, uint64_t sequence)
     while (!streams_done(s, sequence))
         pthread_cond_wait(&ctx.changed, &ctx.lock);
     wait_ends();
+    for (struct stream *t = ctx.streams; t; t = t->next)
+        if (!t->head)
+            forget_overlap(t);
     ctx.host_ns = MAX(ctx.host_ns, streams_time(s));
 }
 

@@ -75,6 +75,7 @@ void stream_delete_locked(struct stream *s)
         task_free(&c->task);
         free(c);
     }
+    overlap_drop(s->overlap);
     free(s->after);
     free(s);
 }

@@ -104,3 +104,21 @@ void race_exit_early(struct warp *w, const struct instr *in, int lane, const str
     fault_between(w, in, lane, FAULT_RACE, "the thread exits, and its store may not have read shared memory yet, which then belongs to others:",
                   store, "the thread that stores commits its group and executes cp.async.bulk.wait_group.read 0 before it exits");
 }
+
+/* Two grids of which one may begin before the other has ended (core/overlap.c). */
+void report_overlap(struct warp *w, const struct instr *in, int lane, bool dependent, bool writes, const char *place,
+                    const char *other_kernel, bool wrote, const struct instr *other)
+{
+    char what[700];
+    if (dependent)
+        snprintf(what, sizeof what, "it %s %s, before its griddepcontrol.wait. Kernel %s, on which it depends, %s them, and nothing orders "
+                 "the two:", writes ? "writes" : "reads", place, other_kernel, wrote ? "wrote" : "read");
+    else
+        snprintf(what, sizeof what, "it %s %s. Kernel %s, which depends on this one and may begin before its end, %s them before its "
+                 "griddepcontrol.wait, and nothing orders the two:", writes ? "writes" : "reads", place, other_kernel,
+                 wrote ? "wrote" : "read");
+    what[sizeof what - 1] = 0;
+    fault_between(w, in, lane, FAULT_DEPENDENCE, what, other,
+                  "the dependent kernel executes griddepcontrol.wait (cudaGridDependencySynchronize) before it touches what the one in "
+                  "front of it writes, and before it writes what that one touches");
+}

@@ -51,7 +51,7 @@ static uint8_t *same_alloc(const struct alloc *a, uint64_t addr, uint32_t bytes,
 bool bulk_piece(struct warp *w, const struct instr *in, int lane, struct bulk_copy *c, uint64_t addr, uint32_t bytes,
                 uint32_t at, enum access how)
 {
-    uint8_t *host = same_alloc(c->alloc, addr, bytes, how);
+    uint8_t *host = w->cta->launch->overlap ? NULL : same_alloc(c->alloc, addr, bytes, how);
     if (!host) {
         host = mem_at(w, in, lane, SP_GLOBAL, addr, bytes, 1, how);
         c->alloc = host ? mem_find(w->cta->launch->gpu, addr) : NULL;
