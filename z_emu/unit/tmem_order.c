@@ -164,14 +164,20 @@ void tmem_finish(struct tmem *m, struct tmem_access *a, uint64_t now)
     }
 }
 
+/* The wait holds the warp up until they are over, so any arrival of its behind the wait is behind their end, a relaxed one
+ * too; the fence that lacks is noted as elsewhere. */
 void tmem_waited(struct tmem *m, struct warp *w, enum tc_kind kind)
 {
+    bool waited = false;
     for (struct tmem_access *a = m->accesses; a; a = a->next)
         if (a->kind == kind && a->cta == w->cta && a->warp == w->id && !a->waited) {
             a->waited = true;
             a->known = w->now;
             a->done_by = race_mark(w, false);
+            waited = true;
         }
+    if (waited)
+        race_fence(w, false);
 }
 
 bool tmem_forget(struct warp *w, const struct instr *in, uint32_t column, uint32_t columns)
