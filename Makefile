@@ -38,6 +38,7 @@ target_side/a1_grouped := 75
 target_side/a1_persistent := 75
 target_side/a2_ring := 90
 target_side/b6_epilogue := 90
+target_side/d5_mxfp8 := 100a
 target_side/e0_pdl := 90
 
 from_a1 := a0
@@ -60,6 +61,7 @@ from_side/a1_grouped := side/a1_persistent
 from_side/a1_persistent := a1
 from_side/a2_ring := a2
 from_side/b6_epilogue := b5
+from_side/d5_mxfp8 := d4
 from_side/e0_pdl := a0
 
 main_rungs := $(patsubst %/kernel.cu,%,$(wildcard [a-d][0-9]_*/kernel.cu))

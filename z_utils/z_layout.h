@@ -367,4 +367,14 @@ LAYOUT_FN int tmem_ld_col(enum tmem_shape shape, int lane, int r)
 LAYOUT_FN int tmem_scale_lane(int m) { return m % 32; }
 LAYOUT_FN int tmem_scale_col(int m) { return m / 32; }
 
+/* The same in global and shared memory: the factors of 128 rows and of four blocks along K lie together, 512 bytes,
+ * ordered as tcgen05.cp.32x128b.warpx4 brings them to the places above: 32 lines of 16 bytes, a line for each lane, in it
+ * four words, one for each column. Behind them those of the next four blocks; quads: how many fours a row has. The
+ * offset in bytes of the factor of a block. cuBLAS has its factors in the same order. */
+LAYOUT_FN uint64_t scale_offset(int row, int block, int quads)
+{
+    const int word = tmem_scale_lane(row % 128) * 4 + tmem_scale_col(row % 128);
+    return ((uint64_t)(row / 128) * (uint64_t)quads + (uint64_t)(block / 4)) * 512 + (uint64_t)(word * 4 + block % 4);
+}
+
 #endif

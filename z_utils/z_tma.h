@@ -26,14 +26,14 @@
 
 /* ------------------------------------------------------------------ 1 tensor maps (host) */
 
-/* Describes a row-major matrix of fp16 in global memory, to be copied in boxes of box_rows x box_cols. The
- * swizzle says how a box lies in shared memory (z_layout.h); a row of the box may be at most as wide as the
- * swizzle: 64 halves for 128 bytes. gmem is a multiple of 16 bytes and cols of 8 elements (rows must start at
- * multiples of 16 bytes); box_rows and box_cols are at most 256. Anything else gives cudaErrorInvalidValue. The
- * driver's entry point is asked for through the runtime, so that nothing has to be linked. Driver API:
- * cuTensorMapEncodeTiled. */
-static inline cudaError_t tensor_map_2d(CUtensorMap *map, const half *gmem, int rows, int cols, int box_rows,
-                                        int box_cols, CUtensorMapSwizzle swizzle)
+/* Describes a row-major matrix in global memory, a row of which starts row_bytes after the one before, to be copied in
+ * boxes of box_rows x box_cols. The swizzle says how a box lies in shared memory (z_layout.h); a row of the box may be at
+ * most as wide as the swizzle. gmem and row_bytes are multiples of 16; box_rows and box_cols are at most 256. Anything
+ * else gives cudaErrorInvalidValue. The driver's entry point is asked for through the runtime, so that nothing has to
+ * be linked. Driver API: cuTensorMapEncodeTiled. */
+static inline cudaError_t tensor_map_of_rows(CUtensorMap *map, CUtensorMapDataType type, const void *gmem, int rows,
+                                             int cols, uint64_t row_bytes, int box_rows, int box_cols,
+                                             CUtensorMapSwizzle swizzle)
 {
     typedef decltype(&cuTensorMapEncodeTiled) encode_fn;
     static encode_fn encode;
@@ -45,12 +45,21 @@ static inline cudaError_t tensor_map_2d(CUtensorMap *map, const half *gmem, int 
             return error;
     }
     const cuuint64_t dims[2] = { (cuuint64_t)cols, (cuuint64_t)rows };
-    const cuuint64_t row_bytes[1] = { (cuuint64_t)cols * sizeof(half) };
+    const cuuint64_t row_strides[1] = { row_bytes };
     const cuuint32_t box[2] = { (cuuint32_t)box_cols, (cuuint32_t)box_rows }, every[2] = { 1, 1 };
-    const CUresult result = encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, (void *)gmem, dims, row_bytes, box, every,
+    const CUresult result = encode(map, type, 2, (void *)gmem, dims, row_strides, box, every,
                                    CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/* The same for fp16 without gaps between the rows: cols is a multiple of 8, and a row of the box is at most 64 wide for
+ * the swizzle of 128 bytes. */
+static inline cudaError_t tensor_map_2d(CUtensorMap *map, const half *gmem, int rows, int cols, int box_rows,
+                                        int box_cols, CUtensorMapSwizzle swizzle)
+{
+    return tensor_map_of_rows(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, gmem, rows, cols, (uint64_t)cols * sizeof(half),
+                              box_rows, box_cols, swizzle);
 }
 
 /* ------------------------------------------------------------------ 2 loads */
