@@ -34,7 +34,8 @@ enum fault_id {
 #define FAULT(id, cuda_error, rule) FAULT_##id,
 #include "diag/faults.def"
 #undef FAULT
-    FAULT_COUNT
+    FAULT_COUNT,
+    FAULT_CANCELLED = FAULT_COUNT       /* a launch that ends because another one had a fault */
 };
 
 /* Reports a fault of lane `lane` (-1: the whole warp) at instruction `in` and ends the launch.

@@ -188,6 +188,15 @@ static void launch_done(struct gpu *g, struct launch *l)
             (double)l->thread_instrs / (l->seconds + 1e-9), (unsigned long long)l->cycles);
 }
 
+/* A launch that has come to its end. Those that its fault cancelled before they had a CTA have, too. */
+static void end_launch(struct gpu *g, struct launch *l)
+{
+    launch_done(g, l);
+    for (struct launch *x = g->launches; x; x = x->next)
+        if (x->fault == FAULT_CANCELLED && !x->done && x->finished == x->dispatched)
+            launch_done(g, x);
+}
+
 /* False while something that one of its CTAs started is still under way. */
 static bool cluster_free(struct worker *k, struct cluster *group)
 {
@@ -209,7 +218,7 @@ static bool cluster_free(struct worker *k, struct cluster *group)
     g->clock = end > g->clock ? end : g->clock;
     l->finished++;
     if (l->finished == (l->fault ? l->dispatched : l->clusters))
-        launch_done(g, l);
+        end_launch(g, l);
     pthread_mutex_unlock(&g->lock);
     return true;
 }

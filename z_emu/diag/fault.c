@@ -106,6 +106,16 @@ static void report_operands(struct report *r, const struct warp *w, const struct
 
 /* ---------------------------------------------------------------- reports */
 
+/* As on the chip, a fault ends all that runs: a dependent grid would only trip over what the first one left undone. */
+static void cancel_others(struct launch *l)
+{
+    for (struct launch *x = l->gpu->launches; x; x = x->next)
+        if (x != l && !x->done && !x->fault) {
+            x->fault = FAULT_CANCELLED;
+            x->cuda_error = l->cuda_error;
+        }
+}
+
 static bool first_fault(struct launch *l, enum fault_id id)
 {
     pthread_mutex_lock(&l->gpu->lock);
@@ -113,6 +123,7 @@ static bool first_fault(struct launch *l, enum fault_id id)
     if (first) {
         l->fault = id;
         l->cuda_error = faults[id].cuda_error;
+        cancel_others(l);
     }
     l->faults++;
     pthread_mutex_unlock(&l->gpu->lock);
