@@ -633,6 +633,7 @@ void race_point_arrive(struct warp *w, struct race_point *p, bool relaxed);
 void race_point_landed(struct race_point *p);           /* a race_copy_in */
 void race_point_phase(struct race_point *p);                            /* is complete */
 void race_point_wait(struct warp *w, const struct race_point *p, bool relaxed);         /* has found a phase complete */
+uint64_t race_waited(const struct warp *w);             /* when it last did; 0: never, or not watched */
 
 /* ---- what a kernel asks of the system: vprintf, __assertfail, malloc, free (core/syscall.c) */
 bool syscall_known(const char *name);

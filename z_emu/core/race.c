@@ -263,8 +263,16 @@ void race_point_phase(struct race_point *p)
 void race_point_wait(struct warp *w, const struct race_point *p, bool relaxed)
 {
     struct races *r = watched(w->cta);
-    if (r && p)
+    if (r && p) {
         acquire(racer_of(r, w), &p->done, relaxed);
+        racer_of(r, w)->waited = w->now;
+    }
+}
+
+uint64_t race_waited(const struct warp *w)
+{
+    struct races *r = watched(w->cta);
+    return r ? racer_of(r, w)->waited : 0;
 }
 
 /* ---------------------------------------------------------------- asynchronous work in groups */

@@ -32,6 +32,7 @@ struct racer {                  /* a warp */
     uint32_t agent, floor;      /* every warp's access to this CTA's memory up to the floor is ordered before */
     uint32_t commits;           /* of tcgen05 */
     uint32_t work[RACE_UNITS];  /* agents of its asynchronous work; 0: none yet */
+    uint64_t waited;            /* cycle at which it last found an mbarrier's phase complete */
     bool handed;                /* its clock was handed on: what it does next must be later */
 };
 

@@ -107,6 +107,7 @@ static bool use_smem(const struct tc_mma *m, bool b)
     const struct smem_tile t = tc_tile(m, b);
     const struct tc_user *u = &m->op.user;
     uint32_t n = smem_chunks(&d, &t, chunk);
+    tmem_check_wait(u);
     for (uint32_t r = 0; r < m->form.group; r++)
         if (!race_tile(u->w, u->in, RACE_TCGEN05, race_commits(u->w), NULL, tc_cta(m, r), chunk, n))
             return false;

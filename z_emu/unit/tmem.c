@@ -45,6 +45,11 @@ bool tmem_owned(const struct tc_user *u, const struct cta *c, uint32_t column, u
         return false;
     }
     for (uint32_t i = column / TMEM_UNIT; i * TMEM_UNIT < end; i++) {
+        if (m->unit[i].owner == c && m->unit[i].given_back && u->kind != TC_DEALLOC) {
+            fault(u->w, u->in, u->lane, FAULT_TMEM, "%s needs columns %u to %u; the peer CTA gives them back at %s, for both of the pair", what,
+                  column, end - 1, source_place(m->unit[i].given_back, place, sizeof place));
+            return false;
+        }
         if (m->unit[i].owner == c)
             continue;
         uint32_t bad = i * TMEM_UNIT > column ? i * TMEM_UNIT : column;
@@ -85,6 +90,7 @@ static void take(struct cta *c, const struct instr *in, uint32_t first, uint32_t
         m->unit[i].first = first;
         m->unit[i].units = units;
         m->unit[i].by = in;
+        m->unit[i].given_back = NULL;
     }
     for (uint32_t lane = 0; lane < TMEM_LANES; lane++) {
         memset(&m->cell[lane][first * TMEM_UNIT], POISON, units * TMEM_UNIT * sizeof m->cell[0][0]);
@@ -216,6 +222,21 @@ static bool is_allocation(struct warp *w, const struct instr *in, uint32_t addr,
     return false;
 }
 
+/* The columns are given back in both CTAs of a pair, which must be done with them: neither an access there that this warp
+ * does not know the end of, nor any later one. PTX ISA: "Issue Granularity". */
+static bool peer_is_done(struct warp *w, const struct instr *in, uint32_t column, uint32_t columns)
+{
+    const struct cta *peer = tc_peer(w->cta);
+    const struct tc_user u = { w, in, -1, TC_DEALLOC };
+    struct tmem *m = tmem_of(peer->sm);
+    if (!tmem_ordered(&u, peer, tmem_part(0, TMEM_LANES, column, columns), true))
+        return false;
+    for (uint32_t i = column / TMEM_UNIT; i < (column + columns) / TMEM_UNIT; i++)
+        if (m->unit[i].owner == peer)
+            m->unit[i].given_back = in;
+    return true;
+}
+
 /* With a peer: neither goes on before the other has come. The ISA leaves open whether it waits, so that no program may
  * count on it not to. */
 static int meet_to_dealloc(struct warp *w, struct tcgen05 *s)
@@ -243,6 +264,8 @@ static int dealloc(struct warp *w, const struct instr *in, uint32_t mask)
     (void)mask;
     if (!s || !uniform(w, in, &in->opnd[0], "taddr", &addr) || !uniform(w, in, &in->opnd[1], "nCols", &columns) ||
         !is_allocation(w, in, addr, columns) || !tmem_forget(w, in, tmem_column(addr), columns))
+        return X_FAULT;
+    if (s->group == 2 && !s->dealloc.met && !peer_is_done(w, in, tmem_column(addr), columns))
         return X_FAULT;
     if (s->group == 2 && meet_to_dealloc(w, s) == X_RETRY)
         return X_RETRY;

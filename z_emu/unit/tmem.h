@@ -45,6 +45,7 @@ struct tmem {                   /* of one SM */
         struct cta *owner;      /* NULL: free */
         uint32_t first, units;  /* of the allocation that it is part of */
         const struct instr *by;
+        const struct instr *given_back;         /* the pair's other CTA has begun to, there */
     } unit[TMEM_UNITS];
     struct tmem_access *accesses;
     uint64_t pipe_end;          /* when the pipe's latest operation will be done: they end in order */
@@ -63,6 +64,8 @@ bool tmem_owned(const struct tc_user *u, const struct cta *c, uint32_t column, u
 /* May `u` access this part of c's tensor memory now? False after a fault: something that it is not ordered behind still
  * works on it. */
 bool tmem_ordered(const struct tc_user *u, const struct cta *c, struct tmem_part part, bool write);
+/* What it reads in shared memory it has waited for at an mbarrier: does the fence stand behind that? */
+void tmem_check_wait(const struct tc_user *u);
 /* Notes an access that takes place at cycle `end`, and that it has. */
 struct tmem_access *tmem_begin(const struct tc_user *u, const struct cta *c, struct tmem_part part, bool write, uint64_t end);
 void tmem_finish(struct tmem *m, struct tmem_access *a, uint64_t now);

@@ -73,13 +73,12 @@ static const char *cure_of(const struct tmem_access *a)
     }
 }
 
-static void note_fence(const struct tc_user *u, const struct tmem_access *a, const char *fence)
+static void note_fence(const struct tc_user *u, const char *what, const char *fence)
 {
     struct launch *l = u->w->cta->launch;
-    char what[240], place[128], name[256];
+    char place[128], name[256];
     if (__atomic_exchange_n(&l->fence_noted, true, __ATOMIC_RELAXED))
         return;
-    describe(u, a, what, sizeof what);
     say("note: kernel %s, CTA (%u,%u,%u): no tcgen05.fence::%s between %s and the %s at %s; the ISA asks for one",
         plain_name(l->func->name, name, sizeof name), u->w->cta->id[0], u->w->cta->id[1], u->w->cta->id[2], fence, what, names[u->kind],
         source_place(u->in, place, sizeof place));
@@ -94,10 +93,18 @@ static void check_fences(const struct tc_user *u, const struct tmem_access *a, u
     if (u->kind == TC_DEALLOC)
         return;
     const struct tc_warp *mine = &tc_state(u->w->cta)->warp[u->w->id], *theirs = &tc_state((struct cta *)a->cta)->warp[a->warp];
+    char what[240];
+    describe(u, a, what, sizeof what);
     if (mine->after < since)
-        note_fence(u, a, "after_thread_sync");
+        note_fence(u, what, "after_thread_sync");
     else if (!same_warp(a, u) && !in_pipe(a->kind) && theirs->before < a->known)
-        note_fence(u, a, "before_thread_sync");
+        note_fence(u, what, "before_thread_sync");
+}
+
+void tmem_check_wait(const struct tc_user *u)
+{
+    if (tc_state(u->w->cta)->warp[u->w->id].after < race_waited(u->w))
+        note_fence(u, "the wait for an mbarrier", "after_thread_sync");
 }
 
 static bool is_behind(const struct tc_user *u, const struct tmem_access *a, struct tmem_part part, bool write)
