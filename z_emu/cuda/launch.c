@@ -98,10 +98,18 @@ static void own_cluster(struct kernel_task *t)
     t->explicit_cluster = k->func->reqnctapercluster[0] || k->cluster[0];
 }
 
+enum { NVLINK_SCHEDULING = 16 };        /* cudaLaunchAttributeNvlinkUtilCentricScheduling, since CUDA 13 */
+
+static int unknown_attribute(int id, int error)
+{
+    say("launch attribute %d is not known to the emulator, or asks for what it does not have", id);
+    return error;
+}
+
 int task_set_attribute(struct task *t, const cudaLaunchAttribute *a)
 {
     struct kernel_task *k = &t->kernel;
-    switch (a->id) {
+    switch ((int)a->id) {
     case cudaLaunchAttributeClusterDimension:
         k->cluster[0] = MAX(a->val.clusterDim.x, 1);
         k->cluster[1] = MAX(a->val.clusterDim.y, 1);
@@ -113,7 +121,20 @@ int task_set_attribute(struct task *t, const cudaLaunchAttribute *a)
         k->programmatic = a->val.programmaticStreamSerializationAllowed;
         return 0;
     case cudaLaunchAttributePriority: k->priority = a->val.priority; return 0;
-    default: return 0;          /* hints for caches and schedulers that are not modelled, and events (see launch) */
+    case cudaLaunchAttributeDeviceUpdatableKernelNode:
+        return a->val.cooperative ? unknown_attribute(a->id, cudaErrorNotSupported) : 0;        /* its first word is the wish */
+    case cudaLaunchAttributeProgrammaticEvent:
+    case cudaLaunchAttributeLaunchCompletionEvent:              /* see launch */
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:                 /* hints for caches and schedulers that are not modelled */
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributePreferredClusterDimension:          /* a wish: the least cluster is always allowed */
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+    case NVLINK_SCHEDULING: return 0;
+    default: return unknown_attribute(a->id, cudaErrorInvalidValue);
     }
 }
 
@@ -143,9 +164,11 @@ int launch_task(struct task *t, struct kernel *k, dim3 grid, dim3 block, size_t 
     t->kernel = (struct kernel_task){.kernel = k, .grid = {grid.x, grid.y, grid.z}, .block = {block.x, block.y, block.z},
                                      .dyn_smem = (uint32_t)MIN(dyn_smem, UINT32_MAX)};
     own_cluster(&t->kernel);
-    for (unsigned int i = 0; i < nattrs; i++)
-        task_set_attribute(t, &attrs[i]);
-    int error = check(&t->kernel);
+    int error = 0;
+    for (unsigned int i = 0; i < nattrs && !error; i++)
+        error = task_set_attribute(t, &attrs[i]);
+    if (!error)
+        error = check(&t->kernel);
     return error ? error : gather(k->func, args, extra, &t->kernel.params);
 }
 

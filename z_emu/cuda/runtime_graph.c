@@ -282,7 +282,7 @@ cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t hNode, cudaKernelNod
 cudaError_t cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t hDst, cudaGraphNode_t hSrc)
 {
     int error = 0;
-    for (int id = 1; id < 16 && !error; id++) {
+    for (int id = 1; id <= cudaLaunchAttributePreferredSharedMemoryCarveout && !error; id++) {
         cudaLaunchAttribute a = {.id = (cudaLaunchAttributeID)id};
         error = graph_node_attribute(hSrc, NULL, id, &a.val) ?: graph_node_attribute(hDst, &a, 0, NULL);
     }
