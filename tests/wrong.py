@@ -54,6 +54,33 @@ TMA_STORE = [
     ('b_not_swizzled', r'(&b_map.*)SWIZZLE_128B', r'\1SWIZZLE_NONE', '-m 200 -n 136 -k 72'),
 ]
 
+# In the rungs where a producer warp loads and warpgroups multiply, each warp storing its own rows.
+PIPELINE = [
+    ('no_fence_before_the_store', r'fence_proxy_async_shared_cta\(\); ', '', '-m 200 -n 136 -k 72'),
+    ('exits_before_the_store_has_read', r'cp_async_bulk_wait_group_read<0>\(\);( +/\* shared memory must stay)', r'\1',
+     '-m 200 -n 136 -k 72'),
+    ('stage_given_back_while_multiplied', r'wgmma_wait_group<0>\(\);', '', '-m 200 -n 136 -k 720'),
+    ('stage_never_given_back', r'if \(laneid\(\) (== 0|< CLUSTER)\)\n *mbarrier_arrive', 'if (false) mbarrier_arrive',
+     '-m 200 -n 136 -k 720'),
+    ('one_warp_gives_registers_away', r'(setmaxnreg_dec<PRODUCER_REGISTERS>\(\);)', r'if (threadIdx.x / 32 == PRODUCER_WARP) \1',
+     '-m 200 -n 136 -k 72'),
+    ('rows_of_all_warps_at_the_top', r'threadIdx\.x / 32 \* WARP_M', '0', '-m 200 -n 136 -k 72'),
+]
+
+# In the rungs where two CTAs share the columns of B, and stay for tile after tile.
+CLUSTER = [
+    ('multicast_to_oneself', r'\(1 << CLUSTER\) - 1', '1 << cluster_ctarank()', '-m 200 -n 264 -k 72'),
+    ('the_same_share_twice', r'n0 \+ share,', 'n0,', '-m 200 -n 264 -k 72'),
+    ('both_shares_in_one_place', r'smem->b\[stage\] \+ share \* TILE_K', 'smem->b[stage]', '-m 200 -n 264 -k 72'),
+    ('only_its_own_share_expected', r'\+ sizeof smem->b\[stage\]', '+ sizeof smem->b[stage] / CLUSTER', '-m 200 -n 264 -k 720'),
+    ('empty_counts_its_own_consumers', r'CLUSTER \* CONSUMER_WARPS', 'CONSUMER_WARPS', '-m 200 -n 264 -k 720'),
+    ('arrives_at_home_alone', r'mapa_shared_cluster\(&smem->empty\[stage\], laneid\(\)\)',
+     'mapa_shared_cluster(&smem->empty[stage], cluster_ctarank())', '-m 200 -n 264 -k 720'),
+    ('phase_starts_over_with_each_tile', r'(const struct tile tile = tile_of\(index, m, n\);)(\n *for)', r'\1 stage = 0, phase = 0;\2',
+     '-m 4200 -n 2104 -k 72'),
+    ('both_take_the_same_rows', r' \+ \(int\)cluster_ctarank\(\)', '', '-m 200 -n 136 -k 72'),
+]
+
 # Made in one rung; its own go before the common ones of the same name.
 MISTAKES = {
     'a0_vector_add': [
@@ -121,6 +148,54 @@ MISTAKES = {
         ('added_to_what_was_there', r'kk == 0 \? scale_d : 1', '1', '-m 200 -n 136 -k 72'),
         ('last_16_products_only', r'scale_d : 1\)', 'scale_d : 0)', '-m 200 -n 136 -k 72'),
         ('rows_of_d_exchanged', r'wgmma_d_row\(thread, i\)', 'wgmma_d_row(thread, i ^ 2)', '-m 200 -n 136 -k 72'),
+    ],
+    'c2_pipeline': PIPELINE + [
+        ('products_not_committed', r'wgmma_commit_group\(\);', '', '-m 200 -n 136 -k 720'),
+        ('no_fence_before_the_products', r'wgmma_fence\(\);', '', '-m 200 -n 136 -k 72'),
+        ('every_lane_gives_the_stage_back', r'laneid\(\) == 0\)\n( *mbarrier_arrive)', r'true)\n\1', '-m 200 -n 136 -k 720'),
+        ('empty_counts_threads', r'CONSUMER_WARPS\);', 'CONSUMER_WARPS * 32);', '-m 200 -n 136 -k 720'),
+        ('barriers_used_before_they_are_made', r'__syncthreads\(\);( +/\* from here on)', r'\1', '-m 200 -n 136 -k 72'),
+        ('all_lanes_load', r' && elect_sync\(0xffffffff\)', '', '-m 200 -n 136 -k 72'),
+        ('all_warps_of_the_group_load', r'threadIdx\.x / 32 == PRODUCER_WARP && ', '', '-m 200 -n 136 -k 72'),
+        ('producer_keeps_its_registers', r'setmaxnreg_dec<PRODUCER_REGISTERS>\(\);', '', '-m 200 -n 136 -k 72'),
+        ('more_registers_than_there_are', r'CONSUMER_REGISTERS = 232', 'CONSUMER_REGISTERS = 240', '-m 200 -n 136 -k 72'),
+        ('step_along_k_in_bytes', r'kk \* sizeof\(half\) / 16', 'kk * sizeof(half)', '-m 200 -n 136 -k 72'),
+        ('the_same_rows_twice', r'a_tile \+ warpgroup_row\(\) \* TILE_K', 'a_tile', '-m 200 -n 136 -k 72'),
+        ('added_to_what_was_there', r'kk == 0 \? scale_d : 1', '1', '-m 200 -n 136 -k 72'),
+        ('chunks_of_c_not_swizzled', r'chunk_128b\(ldmatrix_a_row\(laneid\(\)\), chunk\)', '16 * (ldmatrix_a_row(laneid()) * 8 + chunk)',
+         '-m 200 -n 136 -k 72'),
+        ('buffer_overwritten_before_it_was_read', r'cp_async_bulk_wait_group_read<0>\(\);( +/\* what was in)', r'\1', '-m 200 -n 264 -k 72'),
+        ('boxes_of_c_exchanged', r'put_box\(c\[i\]', 'put_box(c[i ^ 1]', '-m 200 -n 136 -k 72'),
+        ('first_group_of_tiles_only', r'blockIdx\.z \* gridDim\.x \+ ', '', '-m 2100 -n 136 -k 72'),
+        ('last_rows_left_out', r'tiles_to_cover\(tiles_m, groups\)', 'tiles_m / groups', '-m 2100 -n 136 -k 72'),
+    ],
+    'c3_cluster': PIPELINE + CLUSTER + [
+        ('multicast_to_the_first', r'\(1 << CLUSTER\) - 1', '1', '-m 200 -n 264 -k 72'),
+        ('arrives_at_the_first_alone', r'laneid\(\) < CLUSTER', 'laneid() < 1', '-m 200 -n 264 -k 720'),
+        ('barriers_shown_to_one_cta', r'barrier_cluster_arrive_relaxed_aligned\(\);\n.*( +/\* from here on)', r'__syncthreads();\1',
+         '-m 200 -n 264 -k 720'),
+        ('whole_columns_where_a_share_belongs', r'n, k, SHARE_N, TILE_K', 'n, k, TILE_N, TILE_K', '-m 200 -n 264 -k 72'),
+        ('producer_and_consumers_in_different_tiles', r'(void mma_tiles(?:.*\n)*?.*)blockIdx\.x / CLUSTER;',
+         r'\1(blockIdx.x + 2) / CLUSTER;', '-m 4200 -n 2104 -k 72'),
+        ('low_band_as_high_as_the_others', r'min\(GROUP_M, rows - band \* GROUP_M\)', 'GROUP_M', '-m 600 -n 520 -k 72'),
+        ('rows_and_columns_of_tiles_exchanged', r'cluster_ctarank\(\)\) \* TILE_M, (.*) \* TILE_N }',
+         r'cluster_ctarank()) * TILE_N, \1 * TILE_M }', '-m 600 -n 520 -k 72'),
+        ('last_rows_left_out', r'(cluster_tiles\(int m, int n\)\n{\n *return )tiles_to_cover\(m, CLUSTER \* TILE_M\)',
+         r'\1(m > CLUSTER * TILE_M ? m / (CLUSTER * TILE_M) : 1)', '-m 600 -n 136 -k 72'),
+        ('last_columns_left_out', r'(return .*)tiles_to_cover\(n, TILE_N\);', r'\1(n > TILE_N ? n / TILE_N : 1);', '-m 200 -n 304 -k 72'),
+    ],
+    'c4_persistent': PIPELINE + CLUSTER + [
+        ('buffer_overwritten_before_it_was_read', r'cp_async_bulk_wait_group_read<BUFFERS - 1>\(\);', '', '-m 200 -n 264 -k 72'),
+        ('waits_for_too_few_stores', r'group_read<BUFFERS - 1>', 'group_read<BUFFERS>', '-m 200 -n 264 -k 72'),
+        ('rest_of_the_boxes_not_stored', r'store_boxes\(.*\);( +/\* what a short k)', r'\1', '-m 4200 -n 2104 -k 72'),
+        ('rounded_before_the_rest_is_stored', r'(store_boxes\(.*what a short k.*\n *)(round_tile\(c, acc\);)', r'\2 \1', '-m 4200 -n 2104 -k 72'),
+        ('last_tile_not_stored', r'store_boxes\(.*\);(\n *cp_async_bulk_wait_group_read<0>)', r'\1', '-m 200 -n 136 -k 72'),
+        ('last_tile_stored_where_the_one_before_lies', r'tile_of\(done, m, n\), stored', 'tile, stored', '-m 4200 -n 2104 -k 264'),
+        ('stored_where_the_next_tile_lies', r'tile = tile_of\(done, m, n\)', 'tile = tile_of(index, m, n)', '-m 4200 -n 2104 -k 264'),
+        ('one_box_stored_again_and_again', r'stored\+\+;', '', '-m 4200 -n 2104 -k 264'),
+        ('sums_not_set_aside', r'round_tile\(c, acc\);', '', '-m 200 -n 136 -k 72'),
+        ('backwards_from_behind_the_end', r'\(tiles_to_cover\(k, TILE_K\) - 1\) \* TILE_K', 'tiles_to_cover(k, TILE_K) * TILE_K',
+         '-m 4200 -n 2104 -k 72'),
     ],
     'side/a0_reduce': [
         ('one_component_left_out', r'\(x\.z \+ x\.w\)', 'x.z', '-n 1000'),
