@@ -55,16 +55,18 @@ def program_cases(kind):
 
 
 def fault_cases():
-    """tests/faults/*.cu each break one rule. In the head: ` * says:` regular expressions that the report must match.
-    Lines that the report must name end in `// here`. The twin, compiled with -DFIXED, must run clean and unreported."""
+    """tests/faults/*.cu each break one rule. In the head: ` * says:` regular expressions that the report must match,
+    ` * exits:` the exit status, where a note is all that it says. Lines that the report must name end in `// here`. The twin,
+    compiled with -DFIXED, must run clean and unreported."""
     result = []
     for name in names('faults', '.cu'):
         source, program = 'tests/faults/%s.cu' % name, 'build/tests/faults/%s' % name
         says = [value for key, value in directives(source) if key == 'says']
+        exits = tuple(int(value) for key, value in directives(source) if key == 'exits') or (3,)
         for number, line in enumerate(open(source), 1):
             if line.rstrip().endswith('// here'):
                 says.append(r'%s\.cu(:|, line |\()%d\b' % (name, number))
-        result.append(Case('faults/' + name, [program], needs=[program, 'emu'], env=settings(source), exits=(3,),
+        result.append(Case('faults/' + name, [program], needs=[program, 'emu'], env=settings(source), exits=exits,
                            says=says + ['z_emu: ']))
         result.append(Case('faults/%s.fixed' % name, [program + '.fixed'], needs=[program + '.fixed', 'emu'],
                            env=settings(source, 'env_fixed'), never=['z_emu: ']))

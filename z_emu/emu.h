@@ -491,6 +491,7 @@ struct launch {
     bool cooperative;           /* set before gpu_start: all CTAs must fit at once, and grid sync works */
     bool explicit_cluster;      /* the launch attribute asked for a cluster, or the kernel did */
     bool fence_noted;           /* it was said that a tcgen05.fence lacks (unit/tmem_order.c) */
+    bool load_noted;            /* …that registers of a tcgen05.ld are used before its wait (unit/tcgen05_ldst.c) */
     void *user;                 /* the stream's */
     struct overlap *overlap;    /* what it does while a programmatic dependent may run (core/overlap.c); NULL: not watched */
     struct launch *prerequisite[MAX_PREREQUISITES];     /* set before gpu_start: grids that griddepcontrol.wait waits for */
@@ -539,12 +540,17 @@ uint32_t occupancy(const struct gpu *g, const struct func *f, uint32_t threads, 
 
 /* ---- registers that asynchronous hardware uses, operands with a "~" in the table (core/held.c) */
 enum held_how { HELD_NOT, HELD_READ, HELD_WRITTEN };    /* by the hardware, until its wait */
+/* `in` is about to read it: X_NEXT, it is free then, or X_RETRY, the split sleeps until it is. */
+struct held_register;
+typedef int held_used_fn(struct warp *w, const struct instr *in, struct held_register *r);
 struct held_register {
     uint32_t row;
     uint8_t how;
     uint8_t fault;              /* enum fault_id of one who touches it too early */
     const struct instr *holder;
     uint64_t group;             /* the wait for groups below some number frees it */
+    held_used_fn *used;         /* HELD_WRITTEN: reading it is no fault, but is asked for here; NULL: it is a fault */
+    void *owner;                /* for `used` */
     uint64_t written;           /* when the warp's own instructions wrote it last, and which one */
     const struct instr *writer;
 };
@@ -555,6 +561,8 @@ bool held_fenced(struct warp *w);                       /* was there any fence? 
 /* The instruction that wrote it since the last fence; NULL: none. */
 const struct instr *held_unfenced(struct warp *w, const struct held_register *r);
 int held_fault(struct warp *w, const struct instr *in, const struct held_register *r, bool writes);
+/* What its holder calls it: "d.3". */
+const char *held_name(const struct held_register *r, char *buf, size_t len);
 
 /* ---- one clock (core/clock.c): things that happen later */
 typedef void event_fn(struct cta *c, void *arg, uint64_t now);

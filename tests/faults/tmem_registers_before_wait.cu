@@ -1,13 +1,15 @@
-/* The registers of a load are used before tcgen05.wait::ld.
+/* The registers of a load are used before tcgen05.wait::ld. No fault: the ISA has the use wait for the value ("Register
+ * dependencies, same thread"), so that the result is right. But it orders nothing else, and so it is noted.
  *
  * target: 100a
- * says: left alone until they have been waited for
- * says: reads register d.3 of the tcgen05.ld at
- * says: cudaErrorLaunchFailure
+ * exits: 0
+ * says: note: kernel gemm.* register d.3 of the tcgen05.ld at
+ * says: no tcgen05.wait::ld stands between
+ * says: the result is right
  */
 #include "tcgen05_tile.h"
 
-__global__ void gemm(uint32_t *to)
+__global__ void gemm(float *to)
 {
     __shared__ struct tile tile;
     const uint32_t acc = open_tile(&tile);
@@ -22,9 +24,21 @@ __global__ void gemm(uint32_t *to)
 #ifdef FIXED
     tcgen05_wait_ld();
 #endif
-    to[threadIdx.x] = r[3];                             // here
+    to[threadIdx.x] = __uint_as_float(r[3]);            // here
     tcgen05_wait_ld();
     close_tile(acc);
 }
 
-ONE_CTA(gemm)
+int main(void)
+{
+    float *to = device_array<float>(TILE_M), got[TILE_M];
+    gemm<<<1, TILE_M>>>(to);
+    int status = outcome();
+    if (status || cudaMemcpy(got, to, sizeof got, cudaMemcpyDeviceToHost) != cudaSuccess)
+        return status ? status : 4;
+    for (int i = 0; i < TILE_M; i++)
+        if (!(got[i] == 16))
+            return printf("to[%d] is %g\n", i, got[i]), 1;
+    printf("the result is right\n");
+    return 0;
+}

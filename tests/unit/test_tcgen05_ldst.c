@@ -194,6 +194,29 @@ static void misuse_is_named(void)
     expect_fault("setp.lt.u32 %p7, %r1, 16; @%p7 " LD4 "[%r16];", FAULT_NOT_CONVERGED, "");
 }
 
+/* ld, used without its wait: each use waits for its value, here a hundred loads on end and the sum of all; then away with it. */
+static void registers_are_used_without_a_wait(void)
+{
+    char *at = say_to(write_numbers(text), "mov.u32 %%r20, 0; mov.u32 %%r21, 0;\n"
+                      "again: add.u32 %%r22, %%r16, %%r21; " LD4 "[%%r22]; add.u32 %%r21, %%r21, 1; add.u32 d0, d0, d1; add.u32 d2, d2, d3;\n"
+                      "add.u32 %%r20, %%r20, d0; add.u32 %%r20, %%r20, d2; setp.lt.u32 %%p7, %%r21, 100; @%%p7 bra again;\n"
+                      "st.global.u32 [%%rd40], %%r20; bar.sync 0;\n");
+    say_to(at, TC_DEALLOC, 1);
+    struct machine x = run_moves(text);
+    if (!x.m) {
+        CHECK_STR(x.said, "");
+        return;
+    }
+    CHECK_EQ(x.fault, FAULT_NONE);
+    expect_said(&x, "note: ");
+    expect_said(&x, "is used at");
+    int wrong = 0;
+    for (uint32_t lane = 0; lane < LANES_ALL; lane++)           /* cells are lane << 16 | column; columns i to i + 3 at a time */
+        wrong += word(x.a, lane * COLUMNS) != 400 * (lane << 16) + 4 * (99 * 100 / 2) + 6 * 100;
+    CHECK_EQ(wrong, 0);
+    machine_close(&x);
+}
+
 static void sizes_do_not_grow(void)
 {
     say_to(say_to(text, "%s", TC_PROLOGUE), "@%%p2 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s+49160], 32;"
@@ -262,6 +285,7 @@ TESTS({ every_load_reads_its_cells, "every shape, count and packing of ld reads 
       { loads_reduce, "loads reduce what they load (sm_103)" },
       { every_map_is_a_bijection, "every map is a bijection" },
       { misuse_is_named, "misuse is named" },
+      { registers_are_used_without_a_wait, "registers of a load are used without a wait, and are right" },
       { sizes_do_not_grow, "allocations do not grow" },
       { fresh_columns_hold_nothing, "fresh columns hold nothing" },
       { columns_are_shared_among_ctas, "the columns of an SM are shared among its CTAs" },

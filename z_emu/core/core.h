@@ -198,7 +198,7 @@ uint64_t events_due(const struct sm *sm);       /* cycle of the next event, or N
 void events_run(struct sm *sm);                 /* the next event */
 
 /* ---- held.c */
-bool held_allows(struct warp *w, const struct split *s);
+int held_allows(struct warp *w, const struct split *s);         /* an exec_status */
 void held_free(struct warp *w);
 
 /* ---- control.c, sync.c */

@@ -2,7 +2,8 @@
  *
  * A warp that has begun to use such instructions is run one instruction at a time, and what each is about to read or write is
  * looked up here. So a missing wait is found from the order of a warp's own instructions, whether or not the hardware
- * happened to be done. It is remembered, too, who wrote such a register last: some hardware wants a fence behind that.
+ * happened to be done. Where the ISA has the reader wait by itself (tcgen05.ld), it does so here. It is remembered, too, who
+ * wrote such a register last: some hardware wants a fence behind that.
  * Functions that the kernel calls have registers of their own and are not looked at.
  */
 #include "core.h"
@@ -132,38 +133,64 @@ static const char *operand_letter(const struct instr *in, uint32_t i)
     return name[0] == 'x' && name[1] ? name + 1 : name;
 }
 
-int held_fault(struct warp *w, const struct instr *in, const struct held_register *r, bool writes)
+const char *held_name(const struct held_register *r, char *buf, size_t len)
 {
     const struct instr *by = r->holder;
-    char place[128];
+    snprintf(buf, len, "?");
     for (uint32_t i = 0; i < by->nopnd; i++)
         for (uint32_t e = 0; e < (by->opnd[i].kind == O_VEC ? by->opnd[i].n : 1u); e++) {
             const struct operand *o = by->opnd[i].kind == O_VEC ? &by->opnd[i].elem[e] : &by->opnd[i];
-            if (o->kind == O_REG && o->row == r->row)
-                return fault(w, in, -1, r->fault, "this %s register %s.%u of the %s at %s, which %s it and has not been waited for",
-                             writes ? "writes" : "reads", operand_letter(by, i), e, op_mnemonic((enum op)by->op),
-                             source_place(by, place, sizeof place), r->how == HELD_WRITTEN ? "writes" : "reads");
+            if (o->kind != O_REG || o->row != r->row)
+                continue;
+            if (o == &by->opnd[i])
+                snprintf(buf, len, "%s", operand_letter(by, i));
+            else
+                snprintf(buf, len, "%s.%u", operand_letter(by, i), e);
         }
-    return X_FAULT;
+    return buf;
 }
 
-struct look { struct warp *w; const struct instr *in; bool ok, moves; };
+int held_fault(struct warp *w, const struct instr *in, const struct held_register *r, bool writes)
+{
+    char place[128], name[32];
+    return fault(w, in, -1, r->fault, "this %s register %s of the %s at %s, which %s it and has not been waited for",
+                 writes ? "writes" : "reads", held_name(r, name, sizeof name), op_mnemonic((enum op)r->holder->op),
+                 source_place(r->holder, place, sizeof place), r->how == HELD_WRITTEN ? "writes" : "reads");
+}
 
+struct look { struct warp *w; const struct instr *in; int status; bool moves, writes_held; };
+
+static void note_write(struct look *l, struct held_register *r)
+{
+    r->written = l->moves ? 0 : l->w->held->step;
+    r->writer = l->in;
+}
+
+/* Reads come first, in whatever order the operands stand: they may free what the instruction writes. */
 static void on_access(void *ctx, uint32_t *row, uint8_t access)
 {
     struct look *l = ctx;
-    struct held *h = l->w->held;
-    struct held_register *r = find(h, *row);
-    if (!r || !l->ok)
+    struct held_register *r = find(l->w->held, *row);
+    if (!r || l->status != X_NEXT)
         return;
-    if (r->how == HELD_WRITTEN || (r->how == HELD_READ && (access & ACC_WRITE))) {
-        held_fault(l->w, l->in, r, access & ACC_WRITE);
-        l->ok = false;
+    if (r->how == HELD_WRITTEN && access != ACC_WRITE) {
+        l->status = r->used ? r->used(l->w, l->in, r) : held_fault(l->w, l->in, r, false);
+        r->how = l->status == X_NEXT ? HELD_NOT : r->how;
     }
-    if (access & ACC_WRITE) {
-        r->written = l->moves ? 0 : h->step;
-        r->writer = l->in;
-    }
+    if ((access & ACC_WRITE) && r->how == HELD_NOT)
+        note_write(l, r);
+    l->writes_held |= (access & ACC_WRITE) && r->how != HELD_NOT;
+}
+
+static void on_late_write(void *ctx, uint32_t *row, uint8_t access)
+{
+    struct look *l = ctx;
+    struct held_register *r = find(l->w->held, *row);
+    if (!r || !(access & ACC_WRITE) || l->status != X_NEXT)
+        return;
+    if (r->how != HELD_NOT)
+        l->status = held_fault(l->w, l->in, r, true);
+    note_write(l, r);
 }
 
 /* Compilers put constants and copies into registers anywhere before they are used, behind a fence as well; ptxas moves them
@@ -178,16 +205,32 @@ static bool is_skipped(const struct split *s, const struct instr *in)
     return !(s->mask & (in->guard_neg ? ~p : p));
 }
 
-/* May the split execute its next instruction? False after a fault was reported. Units look at their own operands. */
-bool held_allows(struct warp *w, const struct split *s)
+/* What an instruction reads besides the registers that its unit looks at. */
+static void look_beside(struct look *l)
+{
+    struct instr *in = (struct instr *)l->in;
+    const struct row *row = row_of((enum op)in->op);
+    for (uint32_t i = 0; i < in->nopnd; i++)
+        if (!row->spec[i].async)
+            each_reg_of(&in->opnd[i], on_access, l);
+}
+
+/* May the split execute its next instruction? X_FAULT: a fault was reported; X_RETRY: not yet, it sleeps. */
+int held_allows(struct warp *w, const struct split *s)
 {
     if (s->frame != w->held->frame || s->pc == s->rpc)
-        return true;
+        return X_NEXT;
     const struct instr *in = &s->frame->func->code[s->pc];
-    if (is_asynchronous(in) || is_skipped(s, in))
-        return true;
-    struct look l = { w, in, true, is_move(in) };
+    if (is_skipped(s, in))
+        return X_NEXT;
+    struct look l = { w, in, X_NEXT, is_move(in), false };
+    if (is_asynchronous(in)) {
+        look_beside(&l);
+        return l.status;
+    }
     w->held->step++;
     each_reg((struct instr *)in, on_access, &l);
-    return l.ok;
+    if (l.writes_held)
+        each_reg((struct instr *)in, on_late_write, &l);
+    return l.status;
 }

@@ -102,8 +102,8 @@ int step_split(struct warp *w, struct split *s, uint64_t limit)
 {
     int status;
     do {
-        if (w->held && !held_allows(w, s))
-            return X_FAULT;
+        if (w->held && (status = held_allows(w, s)) != X_NEXT)
+            return status;
         if (s->watch.hash && s->pc != s->rpc &&
             (!leaves_no_trace(w, &s->frame->func->code[s->pc]) || ++s->watch.steps > GIVE_UP))
             unwatch(s);

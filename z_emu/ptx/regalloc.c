@@ -18,7 +18,7 @@
  *     lane that is inactive or gone is undefined in the ISA too.
  *   - Instructions whose operands the hardware uses after they were issued ("~" in instructions.def: wgmma,
  *     tcgen05.ld and .st): the matching wait counts as a use of all their registers, so nothing else moves in
- *     before it.
+ *     before it. In a function without such a wait they keep their rows to its end.
  *   - A call has a frame of its own; the caller's rows are not touched.
  *
  * An instruction may read and write the same row (d takes over the row of an operand that dies there), except
@@ -71,7 +71,7 @@ struct live {
     uint32_t pc, block, results;
     bool guarded;
     uint32_t *async, nasync, async_cap;         /* registers that "~" instructions use */
-    bool collect_async;
+    bool waits;                                 /* there is an instruction that waits for those */
 };
 
 static void extend(struct life *l, uint32_t at)
@@ -155,7 +155,9 @@ static void scan(struct live *v, const struct cfg *g)
             each_reg(in, on_count, v);
             each_reg(in, on_read, v);
             each_reg(in, on_write, v);
-            if (row_of((enum op)in->op)->async_wait)
+            bool waits = row_of((enum op)in->op)->async_wait;
+            v->waits |= waits;
+            if (waits)
                 for (uint32_t i = 0; i < v->nasync; i++)
                     note_read(v, v->async[i]);
         }
@@ -198,6 +200,8 @@ static void find_lives(struct live *v, const struct cfg *g)
     for (uint32_t i = 0; i < v->p->nvreg; i++)
         if (v->life[i].exposed)
             spread(v, g, i, kill, reached, stack);
+    for (uint32_t i = 0; !v->waits && i < v->nasync; i++)
+        extend(&v->life[v->async[i]], 2 * v->p->f->ninstr);
 }
 
 /* ---------------------------------------------------------------- linear scan */

@@ -18,6 +18,7 @@ struct tc_meeting { bool waits, met; uint32_t columns, column; };
 struct tc_warp {
     struct tc_load *loads;      /* registers that are still to be filled, or not waited for */
     uint64_t load_end, store_end;       /* cycles */
+    uint32_t stores;            /* under way */
     uint64_t before, after;     /* of its last fence::before_thread_sync, fence::after_thread_sync; 0: none */
 };
 

@@ -1,7 +1,9 @@
 /* tcgen05_ldst.c: tcgen05.ld and st between registers and tensor memory, and the waits for them.
  *
  * Modelled: all shapes and counts, packing. A warp reaches its own quarter of the lanes. A load reads, and fills its
- * registers, some cycles later; until then they hold poison. A store takes its registers at once and writes later.
+ * registers, some cycles later; until then they hold poison. Whoever reads such a register before wait::ld waits for its
+ * load, as the ISA promises; that is said once in a launch, for it orders nothing else. Whoever writes one is at fault.
+ * A store takes its registers at once and writes later.
  * A register whose whole row of cells nothing has written is a fault; where only some lanes were, the others read poison.
  * PTX ISA: "Tensor Memory and Register Load/Store Instructions". */
 #include "tcgen05.h"
@@ -25,6 +27,8 @@ struct tc_load {
     enum tc_shape shape;
     uint32_t n;                 /* registers */
     uint32_t addr, half, per;   /* columns that go into one register: 2 when packed */
+    uint64_t issued, end;       /* cycles */
+    uint32_t unused;            /* registers that nothing has read */
     bool finished;
     uint32_t value[][WARP];     /* stores */
 };
@@ -101,6 +105,8 @@ static void note(struct tc_load *l, enum tc_kind kind, uint64_t end)
     const struct tc_user u = { l->w, l->in, -1, kind };
     struct tmem_part part[2];
     l->naccesses = parts_of(l, part);
+    l->issued = l->w->now;
+    l->end = end;
     for (uint32_t i = 0; i < l->naccesses; i++)
         l->access[i] = tmem_begin(&u, l->w->cta, part[i], kind == TC_ST, end);
 }
@@ -111,10 +117,12 @@ static void finish(struct tc_load *l, uint64_t now)
         tmem_finish(tmem_of(l->w->cta->sm), l->access[i], now);
 }
 
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
 static uint64_t end_of(struct warp *w, uint32_t registers, uint64_t *latest)
 {
     uint64_t end = w->now + latency(w->cta, FIRST + PER_REGISTER * registers);
-    return *latest = end > *latest ? end : *latest;
+    return *latest = later(end, *latest);
 }
 
 /* ---------------------------------------------------------------- the cells of a register */
@@ -211,9 +219,38 @@ static void load_done(struct cta *c, void *arg, uint64_t now)
         reduce_rows(l);
 }
 
-/* A register is the load's until it is waited for. */
-static bool hold(struct warp *w, const struct instr *in, const struct operand *o)
+/* ---------------------------------------------------------------- registers that a load has yet to fill */
+
+static void note_use(struct tc_load *l, const struct instr *in, const struct held_register *r)
 {
+    const struct cta *c = l->w->cta;
+    char reg[32], loaded[128], used[128], name[256];
+    if (__atomic_exchange_n(&c->launch->load_noted, true, __ATOMIC_RELAXED))
+        return;
+    say("note: kernel %s, CTA (%u,%u,%u), warp %u: register %s of the %s at %s is used at %s, and no tcgen05.wait::ld stands between. "
+        "The use waits for its value, as the ISA promises of true register dependencies; that orders nothing else: the "
+        "load's columns, and its other registers, are free behind the wait alone",
+        plain_name(c->launch->func->name, name, sizeof name), c->id[0], c->id[1], c->id[2], l->w->id, held_name(r, reg, sizeof reg),
+        op_mnemonic((enum op)l->in->op), source_place(l->in, loaded, sizeof loaded), source_place(in, used, sizeof used));
+}
+
+/* A true dependency is respected without a wait: "Register dependencies, same thread". */
+static int use_register(struct warp *w, const struct instr *in, struct held_register *r)
+{
+    struct tc_load *l = r->owner;
+    note_use(l, in, r);
+    if (!l->finished)
+        return split_sleep(w, l, later(l->end, w->now + 1), "a register of tcgen05.ld");
+    if (--l->unused == 0)
+        tmem_used(tmem_of(w->cta->sm), w, l->in, l->issued);
+    return X_NEXT;
+}
+
+/* A register is the load's until it is waited for, or has been read. */
+static bool hold(struct tc_load *l, const struct operand *o)
+{
+    struct warp *w = l->w;
+    const struct instr *in = l->in;
     struct held_register *h = held_register(w, o->row);
     if (h && h->how != HELD_NOT)
         return held_fault(w, in, h, true), false;
@@ -222,17 +259,20 @@ static bool hold(struct warp *w, const struct instr *in, const struct operand *o
         h->fault = FAULT_TCGEN05;
         h->holder = in;
         h->group = 0;
+        h->used = use_register;
+        h->owner = l;
+        l->unused++;
     }
     memset(w->regs + o->row, POISON, WARP * 4);
     return true;
 }
 
-static bool hold_registers(struct warp *w, const struct instr *in)
+static bool hold_registers(struct tc_load *l)
 {
-    for (uint32_t r = 0; r < in->opnd[0].n; r++)
-        if (!hold(w, in, &in->opnd[0].elem[r]))
+    for (uint32_t r = 0; r < l->n; r++)
+        if (!hold(l, &l->in->opnd[0].elem[r]))
             return false;
-    return !is_reduced(in) || hold(w, in, &in->opnd[1]);
+    return !is_reduced(l->in) || hold(l, &l->in->opnd[1]);
 }
 
 static int load(struct warp *w, const struct instr *in, uint32_t mask)
@@ -243,7 +283,7 @@ static int load(struct warp *w, const struct instr *in, uint32_t mask)
     (void)mask;
     if (!l)
         return X_FAULT;
-    if (!hold_registers(w, in)) {
+    if (!hold_registers(l)) {
         free(l);
         return X_FAULT;
     }
@@ -264,6 +304,7 @@ static void store_done(struct cta *c, void *arg, uint64_t now)
     for (uint32_t r = 0; r < l->n && !c->launch->fault; r++)
         store_row(l, r);
     finish(l, now);
+    c->tcgen05->warp[l->w->id].stores--;
     free(l);
 }
 
@@ -278,6 +319,7 @@ static int store(struct warp *w, const struct instr *in, uint32_t mask)
     note(l, TC_ST, end);
     for (uint32_t r = 0; r < l->n; r++)
         memcpy(l->value[r], ROW(w, &in->opnd[2].elem[r], uint32_t), sizeof l->value[r]);
+    s->stores++;
     event_at(w->cta, end, store_done, l);
     return X_NEXT;
 }
@@ -294,8 +336,8 @@ static int wait_load(struct warp *w, const struct instr *in, uint32_t mask)
 {
     struct tc_warp *s = &tc_state(w->cta)->warp[w->id];
     (void)in, (void)mask;
-    if (s->load_end > w->now)
-        return split_sleep(w, s, s->load_end, "tcgen05.wait::ld");
+    if (s->loads && !s->loads->finished)                        /* the latest; they end in order */
+        return split_sleep(w, s, later(s->load_end, w->now + 1), "tcgen05.wait::ld");
     for (struct tc_load *l = s->loads, *next; l; l = next) {
         next = l->next;
         drop_load(l);
@@ -310,8 +352,8 @@ static int wait_store(struct warp *w, const struct instr *in, uint32_t mask)
 {
     struct tc_warp *s = &tc_state(w->cta)->warp[w->id];
     (void)in, (void)mask;
-    if (s->store_end > w->now)
-        return split_sleep(w, s, s->store_end, "tcgen05.wait::st");
+    if (s->stores)
+        return split_sleep(w, s, later(s->store_end, w->now + 1), "tcgen05.wait::st");
     tmem_waited(tmem_of(w->cta->sm), w, TC_ST);
     return X_NEXT;
 }

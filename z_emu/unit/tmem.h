@@ -29,6 +29,7 @@ struct tmem_access {
     bool write;
     bool finished;              /* it has taken place */
     bool waited;                /* ld, st: its warp knows so */
+    bool used;                  /* ld: its warp has used all registers, which it had to wait for */
     struct race_mark issued_by, done_by;        /* who is ordered behind its issue; behind its end */
     enum tc_kind kind;
     const struct cta *cta;
@@ -71,6 +72,8 @@ struct tmem_access *tmem_begin(const struct tc_user *u, const struct cta *c, str
 void tmem_finish(struct tmem *m, struct tmem_access *a, uint64_t now);
 /* A warp's loads or stores of this kind are waited for. */
 void tmem_waited(struct tmem *m, struct warp *w, enum tc_kind kind);
+/* All registers of the load that was issued at that cycle have been used. */
+void tmem_used(struct tmem *m, struct warp *w, const struct instr *in, uint64_t issued);
 /* The columns are given back: false after a fault, when something still uses them. */
 bool tmem_forget(struct warp *w, const struct instr *in, uint32_t column, uint32_t columns);
 

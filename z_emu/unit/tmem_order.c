@@ -117,7 +117,8 @@ static bool is_behind(const struct tc_user *u, const struct tmem_access *a, stru
         check_fences(u, a, a->issued);
         return true;
     }
-    if (!in_pipe(a->kind) && !a->waited)
+    bool gone = a->used && u->kind == TC_DEALLOC;       /* what it has read nobody takes away any more */
+    if (!in_pipe(a->kind) && !a->waited && !gone)
         return conflict(u, a, write, cure_of(a));
     if (!in_pipe(a->kind) && same_warp(a, u))
         return true;
@@ -185,6 +186,15 @@ void tmem_waited(struct tmem *m, struct warp *w, enum tc_kind kind)
         }
     if (waited)
         race_fence(w, false);
+}
+
+void tmem_used(struct tmem *m, struct warp *w, const struct instr *in, uint64_t issued)
+{
+    for (struct tmem_access *a = m->accesses; a; a = a->next)
+        if (a->kind == TC_LD && a->cta == w->cta && a->warp == w->id && a->in == in && a->issued == issued) {
+            a->used = true;
+            a->done_by = race_mark(w, false);
+        }
 }
 
 bool tmem_forget(struct warp *w, const struct instr *in, uint32_t column, uint32_t columns)
