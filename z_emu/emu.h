@@ -403,7 +403,7 @@ struct split {
     char what[60];              /* what wait_what points to when split_sleep wrote it */
 };
 
-struct race_mark { uint32_t agent, epoch; };     /* a point in what a warp does (core/race.c) */
+struct race_mark { uint32_t agent, epoch, generation; };      /* a point in what a warp does (core/race.c) */
 
 struct warp {
     uint8_t *regs;              /* == current split's frame->regs while it runs */
@@ -590,7 +590,7 @@ struct race_point;                          /* what an mbarrier has for this (un
 void race_work_arrive(struct warp *w, enum race_unit unit, uint32_t groups, struct race_point *p);
 /* tcgen05 has commits for groups: how many the warp has made, and one more, which p hears of. */
 uint32_t race_commits(const struct warp *w);
-void race_commit(struct warp *w, struct race_point *p);
+void race_commit(struct warp *w, const struct instr *in, struct race_point *p);
 /* For memory that is not shared memory: what the warp does now, or (work) what it has tcgen05 do, which its next commit tells;
  * and whether a warp is ordered after that. Always true when nobody watches. */
 struct race_mark race_mark(struct warp *w, bool work);
@@ -631,16 +631,18 @@ void race_cluster_arrive(struct warp *w, bool relaxed);
 void race_cluster_done(struct cluster *g);
 void race_cluster_wait(struct warp *w, bool relaxed);
 void race_exit(struct warp *w);
+/* Lanes of it exit. If they are the CTA's last: false, a fault, when somebody may still use its shared memory. */
+bool race_exit_cta(struct warp *w, const struct instr *in, uint32_t lanes);
 /* Reports that a thread exits before its store at `store` is known to have read shared memory. */
 void race_exit_early(struct warp *w, const struct instr *in, int lane, const struct instr *store);
 struct race_point *race_point_new(struct cta *c, uint32_t at);          /* an mbarrier at that shared address; NULL: not watched */
 void race_point_free(struct race_point *p);
 /* A warp uses the mbarrier in any way: false, a fault was reported, if it is not ordered after its initialisation. */
 bool race_point_use(struct warp *w, const struct instr *in, int lane, struct race_point *p);
-void race_point_arrive(struct warp *w, struct race_point *p, bool relaxed);
+void race_point_arrive(struct warp *w, const struct instr *in, struct race_point *p, bool relaxed);
 void race_point_landed(struct race_point *p);           /* a race_copy_in */
 void race_point_phase(struct race_point *p);                            /* is complete */
-void race_point_wait(struct warp *w, const struct race_point *p, bool relaxed);         /* has found a phase complete */
+void race_point_wait(struct warp *w, struct race_point *p, bool relaxed);               /* has found a phase complete */
 uint64_t race_waited(const struct warp *w);             /* when it last did; 0: never, or not watched */
 
 /* ---- what a kernel asks of the system: vprintf, __assertfail, malloc, free (core/syscall.c) */

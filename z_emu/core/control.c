@@ -185,7 +185,7 @@ static int exec_ret(struct warp *w, const struct instr *in, uint32_t mask)
 
 static int exec_exit(struct warp *w, const struct instr *in, uint32_t mask)
 {
-    return bulk_exit(w, in, mask) ? split_exit(w, mask) : X_FAULT;
+    return bulk_exit(w, in, mask) && race_exit_cta(w, in, mask) ? split_exit(w, mask) : X_FAULT;
 }
 
 exec_fn *pick_RET(struct instr *in)

@@ -104,6 +104,16 @@ bool shadow_open(struct shadow *s, struct races *r, struct cta *c, uint32_t byte
     return true;
 }
 
+void shadow_forget(struct shadow *s)
+{
+    for (uint32_t l = 0; l < RACE_LEVELS; l++)
+        if (s->level[l])
+            memset(s->level[l], 0, (size_t)cell_count(s, l) * s->cols * sizeof *s->level[l]);
+    memset(s->access, 0, s->nvisits * sizeof *s->access);
+    memset(s->arrival, 0, s->nvisits * sizeof *s->arrival);
+    clock_clear(&s->observed);
+}
+
 void shadow_close(struct shadow *s)
 {
     struct sm *sm = s->cta ? s->cta->sm : NULL;
@@ -115,7 +125,8 @@ void shadow_close(struct shadow *s)
     }
     for (uint32_t l = 0; l < RACE_LEVELS; l++)
         free(s->level[l]);
-    free(s->agent_of), free(s->column), free(s->limit);
+    free(s->agent_of), free(s->column), free(s->limit), free(s->access), free(s->arrival);
+    clock_free(&s->observed);
     *s = (struct shadow){ 0 };
 }
 
@@ -310,6 +321,8 @@ void race_begin(struct race_access *x)
     x->read_stamp = x->epoch << SITE_BITS | (x->who & (SITES - 1));
     x->ok_stamp = x->ok_who = 0;
     x->limits_known = false;
+    if (x->exact && !x->looks)
+        race_visit(x->s, x->agent, (struct race_visit){ x->epoch, x->in->site, x->write }, false);
 }
 
 bool race_range(struct race_access *x, uint32_t at, uint32_t bytes)

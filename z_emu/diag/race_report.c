@@ -122,3 +122,19 @@ void report_overlap(struct warp *w, const struct instr *in, int lane, bool depen
                   "the dependent kernel executes griddepcontrol.wait (cudaGridDependencySynchronize) before it touches what the one in "
                   "front of it writes, and before it writes what that one touches");
 }
+
+bool race_report_exit(struct warp *w, const struct instr *in, int lane, const struct races *r, uint32_t agent,
+                      const struct race_visit *v, bool arrival)
+{
+    char who[120], what[400];
+    who_text(r, agent, who, sizeof who);
+    const bool work = r->agent[agent].kind != AGENT_WARP;
+    const struct instr *first = race_site_instr(r->launch, v->site);
+    snprintf(what, sizeof what, "with this thread the CTA exits, and its shared memory is gone. %s %s, and nothing says that this is "
+             "over%s", who, arrival ? "arrives at an mbarrier there" : v->write ? "writes it" : "reads it",
+             first ? ":" : " (its place in the program is not known)");
+    fault_between(w, in, lane, FAULT_RACE, what, first,
+                  work ? "before the CTA exits, a thread of it waits for the mbarrier, or the groups, by which the end of this is known"
+                       : "the cluster's barrier, or an mbarrier that the other CTA arrives at behind this, before the CTA exits");
+    return false;
+}

@@ -286,7 +286,7 @@ static inline int operate(struct warp *w, const struct instr *in, uint32_t mask,
         if (!r.b)
             return X_FAULT;
         if (action & ARRIVE)
-            race_point_arrive(w, r.b->race, in->sem == M_relaxed);
+            race_point_arrive(w, in, r.b->race, in->sem == M_relaxed);
         if (returns)
             ROW(w, d, uint64_t)[i] = token(r.b);
         if (!perform(&r, w->now + (r.b->cta == w->cta ? 0 : latency(w->cta, REMOTE)), &who))

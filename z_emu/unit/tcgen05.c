@@ -161,7 +161,7 @@ static bool commit_to(struct warp *w, const struct instr *in, int lane, uint64_t
     }
     struct mbarrier *b = mbarrier_at(w, in, lane, space, addr, true);
     if (b) {
-        race_commit(w, mbarrier_race(b));
+        race_commit(w, in, mbarrier_race(b));
         event_at(w->cta, when, send, b);
     }
     return b;
