@@ -14,8 +14,8 @@ __global__ void __cluster_dims__(2, 1, 1) look(int *to)
     cluster_arrive();
     cluster_wait();
     int seen;
-    asm volatile("ld.shared::cluster.b32 %0, [%1];" : "=r"(seen)        // here
-                 : "r"(in_cta(shared_address(&box[threadIdx.x]), rank_in_cluster() ^ 1)) : "memory");
+    asm volatile("ld.shared::cluster.b32 %0, [%1];" : "=r"(seen)
+                 : "r"(in_cta(shared_address(&box[threadIdx.x]), rank_in_cluster() ^ 1)) : "memory");     // here
     to[blockIdx.x * 32 + threadIdx.x] = seen;
     if (rank_in_cluster() == 0)
         __nanosleep(2000);
