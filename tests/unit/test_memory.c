@@ -390,6 +390,16 @@ static void lanes_may_go_to_different_allocations(void)
     machine_close(&x);
 }
 
+static void of_a_wide_shared_address_the_lower_half_counts(void)
+{
+    struct machine x = machine(SHARED, "mov.u64 %rd10, s; cvta.shared.u64 %rd10, %rd10; st.shared.u32 [%rd10+16], 4000;\n"
+        "ld.shared.u32 %r10, [s+16]; st.global.u32 [%rd2], %r10;");
+    run(&x, 1, 32, 0);
+    expect_ok(&x);
+    CHECK_EQ(word(x.a, 0), 4000);
+    machine_close(&x);
+}
+
 static void shared_memory_begins_as_poison_in_every_cta(void)
 {
     struct machine x = machine(SHARED, "setp.eq.u32 %p0, %r2, 63; @%p0 ld.shared.u32 %r10, [s]; st.shared.u32 [s], %r1;");
@@ -417,4 +427,5 @@ TESTS({ fresh_memory_reads_as_poison, "fresh memory reads as poison" },
       { a_vector_load_may_meet_padding, "a vector load may meet padding" },
       { what_compilers_load_too_early_passes, "what compilers load too early passes" },
       { lanes_may_go_to_different_allocations, "lanes may go to different allocations" },
+      { of_a_wide_shared_address_the_lower_half_counts, "of a wide shared address the lower half counts" },
       { shared_memory_begins_as_poison_in_every_cta, "shared memory begins as poison in every CTA" })

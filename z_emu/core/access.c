@@ -155,6 +155,13 @@ static void reach_mark(const struct reach *r, uint32_t size)
 
 /* ---------------------------------------------------------------- one lane */
 
+/* Shared memory's addresses have 32 bits, and a wider register's upper ones do not count: programs give the generic address
+ * of a shared variable, which has the shared one in its lower half. PTX ISA: "Addresses as Operands". */
+static uint64_t that_count(enum space space, uint64_t addr)
+{
+    return space == SP_SHARED_CTA || space == SP_SHARED_CLUSTER ? (uint32_t)addr : addr;
+}
+
 /* The host address of one lane's bytes and of their shadow (0: none to look at); 0 if a check fails. */
 static uint64_t lane_at(const struct warp *w, uint32_t lane, enum space space, uint64_t addr, uint32_t size,
                         uint32_t align, enum access how, struct region *g, uint64_t *shadow)
@@ -193,6 +200,7 @@ uint8_t *mem_at(struct warp *w, const struct instr *in, int lane, enum space spa
 {
     struct region g;
     uint64_t shadow;
+    addr = that_count(space, addr);
     uint64_t at = lane_at(w, (uint32_t)lane, space, addr, size, align, how, &g, &shadow);
     if (!at) {
         report_access(w, in, lane, space, addr, size, align, how);
