@@ -250,12 +250,18 @@ static bool check(struct overlap *o, const struct touch *x, int side)
     return true;
 }
 
+/* By the instruction: plain loads and stores of a word tell their accessor nothing of it. */
+static bool is_strong(const struct instr *in, enum access how)
+{
+    return how & A_STRONG || (how & A_ATOMIC) == A_ATOMIC || in->flags & (F_VOLATILE | F_MMIO) ||
+           (in->sem != M_NONE && in->sem != M_weak);
+}
+
 bool overlap_allows(struct warp *w, const struct instr *in, int lane, const struct alloc *a, uint64_t addr, uint32_t size,
                     enum access how)
 {
     struct overlap *o = w->cta->launch->overlap;
-    struct touch x = { w, in, lane, a, addr, size, how & A_READ, how & A_WRITE,
-                       how & A_STRONG || (how & A_ATOMIC) == A_ATOMIC };
+    struct touch x = { w, in, lane, a, addr, size, how & A_READ, how & A_WRITE, is_strong(in, how) };
     if (a->read_only)
         return true;
     pthread_mutex_lock(&lock);
