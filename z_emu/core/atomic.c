@@ -130,6 +130,25 @@ static void *row_of(struct warp *w, const struct operand *o, uint32_t element)
     return e->kind == O_REG ? w->regs + e->row : NULL;
 }
 
+/* Lanes whose place is in the shared memory of another CTA. */
+static uint32_t remote(const struct warp *w, const struct reach *r, uint32_t mask)
+{
+    uint32_t lanes = 0;
+    FOR_LANES(i, r->shared ? mask : 0)
+        lanes |= (uint32_t)(r->at[i] - (uintptr_t)w->cta->smem >= w->cta->smem_bytes) << i;
+    return lanes;
+}
+
+/* Sums of pairs of halves in another CTA's shared memory are sums of integers: so an H200 has it (seen with atom and both
+ * types; the manual says nothing of it, and a program that means numbers gets nonsense there as here). */
+static void apply(const struct warp *w, update_fn *fn, const struct reach *r, uint32_t mask, const void *b, const void *c, void *d)
+{
+    uint32_t integers = fn == update_add_f16x2 || fn == update_add_bf16x2 ? remote(w, r, mask) : 0;
+    if (integers)
+        update_add_u32(r, integers, b, c, d);
+    fn(r, mask & ~integers, b, c, d);
+}
+
 /* b's rows may be the rows of d, so all of b is read before any of d is written. */
 static int update(struct warp *w, const struct instr *in, uint32_t mask, update_fn *fn, uint32_t size)
 {
@@ -147,7 +166,7 @@ static int update(struct warp *w, const struct instr *in, uint32_t mask, update_
     if (in->sem && in->sem != M_relaxed)
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (uint32_t e = 0; e < n; e++) {
-        fn(&r, mask, rows[e], c ? row_of(w, c, 0) : NULL, d ? row_of(w, d, e) : NULL);
+        apply(w, fn, &r, mask, rows[e], c ? row_of(w, c, 0) : NULL, d ? row_of(w, d, e) : NULL);
         for (int i = 0; i < WARP; i++)
             r.at[i] += size;
     }
