@@ -5,7 +5,7 @@ import os
 import re
 
 # The chips that can be emulated, by compute capability.
-DEVICES = {'a100': 80, 'h200': 90, 'b200': 100, 'rtx5090': 120}
+DEVICES = {'a100': 80, 'h200': 90, 'b200': 100, 'b300': 103, 'rtx5090': 120}
 
 
 @dataclasses.dataclass

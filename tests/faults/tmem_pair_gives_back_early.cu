@@ -1,8 +1,10 @@
 /* R11: a pair gives its columns back; each CTA is done with its own, and does not know whether the other one is.
+ * It is only noted: public kernels do so, and are known to run right.
  *
  * target: 100a
- * says: left alone until they have been waited for|gives them back at
- * says: cudaErrorLaunchFailure
+ * exits: 0
+ * says: note: kernel gemm: the pair's columns are given back at
+ * says: no barrier of the cluster says that the (tcgen05|access)
  */
 #include "fault.h"
 #include "z_cluster.h"

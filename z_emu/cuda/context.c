@@ -24,7 +24,7 @@ static const struct device *choose_device(void)
     if (wish && *wish) {
         const struct device *d = device_by_id(wish);
         if (!d)
-            say("EMU_DEVICE=%s: no such device; known are a100, h200, b200 and rtx5090", wish);
+            say("EMU_DEVICE=%s: no such device; known are a100, h200, b200, b300 and rtx5090", wish);
         return d;
     }
     char suffix = 0;

@@ -38,14 +38,17 @@ static const char *cta_name(const struct cta *c, char *buf, size_t len)
 bool tmem_owned(const struct tc_user *u, const struct cta *c, uint32_t column, uint32_t columns, const char *what)
 {
     const struct tmem *m = tmem_of(c->sm);
-    char name[60], place[128];
+    char name[200], place[128];
     uint32_t end = column + columns;
     if (end > TMEM_COLUMNS) {
         fault(u->w, u->in, u->lane, FAULT_TMEM, "%s needs columns %u to %u; there are %d", what, column, end - 1, TMEM_COLUMNS);
         return false;
     }
     for (uint32_t i = column / TMEM_UNIT; i * TMEM_UNIT < end; i++) {
-        if (m->unit[i].owner == c && m->unit[i].given_back && u->kind != TC_DEALLOC) {
+        if (m->unit[i].owner == c && m->unit[i].given_back && (u->kind == TC_LD || u->kind == TC_ST)) {
+            snprintf(name, sizeof name, "the access at %s", source_place(u->in, place, sizeof place));
+            tmem_note_pair(u->w, m->unit[i].given_back, name);
+        } else if (m->unit[i].owner == c && m->unit[i].given_back && u->kind != TC_DEALLOC) {
             fault(u->w, u->in, u->lane, FAULT_TMEM, "%s needs columns %u to %u; the peer CTA gives them back at %s, for both of the pair", what,
                   column, end - 1, source_place(m->unit[i].given_back, place, sizeof place));
             return false;
@@ -223,7 +226,8 @@ static bool is_allocation(struct warp *w, const struct instr *in, uint32_t addr,
 }
 
 /* The columns are given back in both CTAs of a pair, which must be done with them: neither an access there that this warp
- * does not know the end of, nor any later one. PTX ISA: "Issue Granularity". */
+ * does not know the end of, nor any later one. For loads and stores that is noted (tmem_order.c). PTX ISA: "Issue
+ * Granularity". */
 static bool peer_is_done(struct warp *w, const struct instr *in, uint32_t column, uint32_t columns)
 {
     const struct cta *peer = tc_peer(w->cta);

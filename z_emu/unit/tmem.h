@@ -65,6 +65,8 @@ bool tmem_owned(const struct tc_user *u, const struct cta *c, uint32_t column, u
 /* May `u` access this part of c's tensor memory now? False after a fault: something that it is not ordered behind still
  * works on it. */
 bool tmem_ordered(const struct tc_user *u, const struct cta *c, struct tmem_part part, bool write);
+/* Says once that columns of a pair were given back (by `dealloc`) while the peer may still use them: w's access, or `what`. */
+void tmem_note_pair(const struct warp *w, const struct instr *dealloc, const char *what);
 /* What it reads in shared memory it has waited for at an mbarrier: does the fence stand behind that? */
 void tmem_check_wait(const struct tc_user *u);
 /* Notes an access that takes place at cycle `end`, and that it has. */

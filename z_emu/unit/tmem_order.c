@@ -4,8 +4,8 @@
  * in the order of issue; all else must be waited for: mma, cp and shift with a commit and its mbarrier, ld with wait::ld, st
  * with wait::st. Each access to a part of the memory is remembered, under way or over, and each new one is held against those
  * it overlaps, unless both read: is it ordered behind their ends (core/race.c says who is ordered behind whom), whether or not
- * they happen to be over? A tcgen05.fence that lacks is said once in a launch, and no fault: kernels without them are known
- * to run right on chips.
+ * they happen to be over? A tcgen05.fence that lacks, and a pair that gives columns back before either knows of the other's
+ * loads, are said once in a launch, and no fault: kernels that do so are known to run right on chips.
  * PTX ISA: "Memory Consistency Model for 5th generation of TensorCore operations". */
 #include "tcgen05.h"
 
@@ -84,6 +84,17 @@ static void note_fence(const struct tc_user *u, const char *what, const char *fe
         source_place(u->in, place, sizeof place));
 }
 
+void tmem_note_pair(const struct warp *w, const struct instr *dealloc, const char *what)
+{
+    const struct launch *l = w->cta->launch;
+    char place[128], name[256];
+    if (__atomic_exchange_n(&w->cta->launch->pair_noted, true, __ATOMIC_RELAXED))
+        return;
+    say("note: kernel %s: the pair's columns are given back at %s, and no barrier of the cluster says that %s is over. The ISA leaves "
+        "open whether tcgen05.dealloc waits for the peer; here it does",
+        plain_name(l->func->name, name, sizeof name), source_place(dealloc, place, sizeof place), what);
+}
+
 /* ---------------------------------------------------------------- checks */
 
 /* Both are ordered; did the fences stand where they must? Behind what the accessing warp waited for; before what the other
@@ -107,8 +118,23 @@ void tmem_check_wait(const struct tc_user *u)
         note_fence(u, "the wait for an mbarrier", "after_thread_sync");
 }
 
+/* A load or store of the peer's warps, which its own dealloc is behind: this one should be, too, but waits for that. */
+static bool is_peers(const struct tc_user *u, const struct tmem_access *a)
+{
+    char what[240];
+    if (u->kind != TC_DEALLOC || a->cta == u->w->cta || in_pipe(a->kind))
+        return false;
+    if (!a->finished || !(a->waited || a->used) || !race_after(u->w, a->done_by)) {
+        describe(u, a, what, sizeof what);
+        tmem_note_pair(u->w, u->in, what);
+    }
+    return true;
+}
+
 static bool is_behind(const struct tc_user *u, const struct tmem_access *a, struct tmem_part part, bool write)
 {
+    if (is_peers(u, a))
+        return true;
     if (pipelined(a, u, part, write)) {
         if (same_warp(a, u))
             return true;
