@@ -38,8 +38,12 @@ target_side/a1_grouped := 75
 target_side/a1_persistent := 75
 target_side/a2_ring := 90
 target_side/b6_epilogue := 90
+target_side/d1_ld := 100a
 target_side/d5_mxfp8 := 100a
 target_side/e0_pdl := 90
+target_side/z0_swizzle := 90
+target_side/z1_tv := 80
+target_side/z2_tmem := 100a
 
 from_a1 := a0
 from_a2 := a1
@@ -61,8 +65,12 @@ from_side/a1_grouped := side/a1_persistent
 from_side/a1_persistent := a1
 from_side/a2_ring := a2
 from_side/b6_epilogue := b5
+from_side/d1_ld := d1
 from_side/d5_mxfp8 := d4
 from_side/e0_pdl := a0
+from_side/z0_swizzle := a0
+from_side/z1_tv := b2
+from_side/z2_tmem := a0
 
 main_rungs := $(patsubst %/kernel.cu,%,$(wildcard [a-d][0-9]_*/kernel.cu))
 side_rungs := $(patsubst %/kernel.cu,%,$(wildcard side/*/kernel.cu))

@@ -1,6 +1,7 @@
 """Mistakes that people make in such kernels, each made here by changing one place of a right one.
 
-A mutant that passes the rung's check means that the check is blind to that mistake.
+A mutant that passes the rung's check means that the check is blind to that mistake. All mutants of a rung are in one
+program, each in a namespace, and the environment says which is launched: so nvcc reads the headers once.
 """
 import re
 
@@ -257,6 +258,15 @@ MISTAKES = {
         ('scale_past_the_end', r'col < n \? scale_gmem\[col\] : 0', 'scale_gmem[col]', '-m 200 -n 136 -k 72'),
         ('scaled_twice', r'acc\[i\]\[j\]\[e\] \*= scale', 'acc[i][j][e] *= scale * scale', '-m 200 -n 136 -k 72'),
     ],
+    'side/d1_ld': [
+        ('lower_lanes_twice', r'row \+ tmem_ld_lane', 'row0 + tmem_ld_lane', '-m 200 -n 136 -k 72'),
+        ('halves_not_apart', r' \+ right, chunk', ', chunk', '-m 200 -n 136 -k 72'),
+        ('one_shape_for_another', r'tmem_ld_col\(shape, lane, i\)', 'tmem_ld_col(TMEM_16X256B, lane, i)', '-m 200 -n 136 -k 72'),
+        ('lanes_of_another_shape', r'tmem_ld_lane\(shape, lane, i\)', 'tmem_ld_lane(TMEM_32X32B, lane, i)', '-m 200 -n 136 -k 72'),
+        ('no_wait_for_the_load', r'tcgen05_wait_ld\(\);', '', '-m 200 -n 136 -k 72'),
+        ('no_wait_for_the_products', r'wait_parity\(&smem->acc_ready, 0\);', '', '-m 200 -n 136 -k 720'),
+        ('half_of_the_boxes', r'col0 < TILE_N', 'col0 < TILE_N / 2', '-m 200 -n 264 -k 72'),
+    ],
     'side/d5_mxfp8': [
         ('factors_of_the_first_block', r'instruction\(kk / MMA_K\)', 'instruction(0)', '-m 200 -n 136 -k 72'),
         ('factors_of_the_first_tile', r'k0 / TILE_K \* \(F', 'k0 / TILE_K * 0 * (F', '-m 200 -n 136 -k 200'),
@@ -277,6 +287,16 @@ MISTAKES = {
         ('last_block_left_out', r'tiles_to_cover\(n, BLOCK\)', 'n / BLOCK', '-n 5000'),
         ('second_kernel_takes_the_input', r'\(const float \*\)sum_gmem', 'x_gmem', '-n 1000'),
     ],
+    'side/z2_tmem': [
+        ('quarter_of_another_warp', r'tmem_address\(warp \* 32, 0\)', '0', '-n 10000'),
+        ('no_wait_for_the_store', r'tcgen05_wait_st\(\);', '', '-n 10000'),
+        ('no_wait_for_the_load', r'tcgen05_wait_ld\(\);', '', '-n 10000'),
+        ('lower_half_twice', r'half \* HALF, 0\)', '0, 0)', '-n 10000'),
+        ('rows_exchanged', r'tmem_ld_lane\(TMEM_16X256B, threadIdx\.x % 32, i\)', 'tmem_ld_lane(TMEM_16X256B, threadIdx.x % 32, i ^ 2)', '-n 10000'),
+        ('another_shape', r'tmem_ld_col\(TMEM_16X256B', 'tmem_ld_col(TMEM_16X128B', '-n 10000'),
+        ('given_back_too_early', r'__syncthreads\(\);  *.. all have read ..', '', '-n 1000000'),
+        ('never_given_back', r'tcgen05_dealloc<1>.*', ';', '-n 1000'),
+    ],
 }
 
 
@@ -288,15 +308,28 @@ def mistakes_in(rung, source):
     return own + [m for m in common if m[0] not in names and len(re.findall(m[1], source)) == 1]
 
 
-def mutants():
-    """[(rung, name, text of the wrong kernel.cu or None when the place has changed, arguments)]"""
-    result = []
-    for rung in RUNGS:
-        source = open(rung.path + '/kernel.cu').read()
-        for name, pattern, replacement, words in mistakes_in(rung, source):
-            text, places = re.subn(pattern, replacement, source)
-            result.append((rung, name, text if places == 1 else None, words.split()))
+def mutants(rung):
+    """[(name, text of the wrong kernel.cu or None when the place has changed, arguments)]"""
+    source, result = open(rung.path + '/kernel.cu').read(), []
+    for name, pattern, replacement, words in mistakes_in(rung, source):
+        text, places = re.subn(pattern, replacement, source)
+        result.append((name, text if places == 1 else None, words.split()))
     return result
+
+
+def in_one_file(texts):
+    """kernel.cu as it would be if it were all of these, MISTAKE=number in the environment choosing among them."""
+    includes = sorted({line for text in texts for line in re.findall(r'^#include .*', text, re.M)})
+    pieces = ['#include <stdlib.h>'] + includes
+    for number, text in enumerate(texts):
+        inner = re.sub(r'^#include .*', '', text, flags=re.M).replace('extern "C" ', '')
+        pieces.append('namespace mistake_%d {\n%s\n}' % (number, inner))
+    for head, name, parameters in re.findall(r'extern "C" (cudaError_t (launch_\w+)\(([^)]*)\))', texts[0]):
+        arguments = ', '.join(re.findall(r'(\w+)(?:,|$)', parameters))
+        cases = ['    case %d: return mistake_%d::%s(%s);' % (i, i, name, arguments) for i in range(len(texts))]
+        pieces.append('extern "C" %s\n{\n    switch (atoi(getenv("MISTAKE"))) {\n%s\n    }\n    return cudaErrorUnknown;\n}'
+                      % (head, '\n'.join(cases)))
+    return '\n'.join(pieces) + '\n'
 
 
 def too_few():
