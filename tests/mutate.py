@@ -6,9 +6,9 @@
     tests/mutate.py --list c2_pipeline          only says which there are
 
 A mutant leaves out one call of a wrapper of z_utils that waits, arrives, expects, commits or fences, or one barrier. Such a
-kernel has an error, whatever it computes: in at least 19 of 20 schedules the emulator must report a fault or a hang, or note it, or the
-rung's check must reject the result. Mutants that are no error are listed below with the reason; one that is listed and caught
-is as wrong as one that is neither.
+kernel has an error, whatever it computes: in at least 19 of 20 schedules the emulator must report a fault or a hang, or note
+what lacks, or the rung's check must reject the result. Mutants that are no error are listed below with the reason; one that
+is listed and caught is as wrong as one that is neither.
 
 All mutants are in one program: each of the statements stands behind `if (mutant != number)`, and the launcher takes the
 number from the environment. So nvcc runs once.
