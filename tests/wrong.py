@@ -263,7 +263,6 @@ MISTAKES = {
         ('halves_not_apart', r' \+ right, chunk', ', chunk', '-m 200 -n 136 -k 72'),
         ('one_shape_for_another', r'tmem_ld_col\(shape, lane, i\)', 'tmem_ld_col(TMEM_16X256B, lane, i)', '-m 200 -n 136 -k 72'),
         ('lanes_of_another_shape', r'tmem_ld_lane\(shape, lane, i\)', 'tmem_ld_lane(TMEM_32X32B, lane, i)', '-m 200 -n 136 -k 72'),
-        ('no_wait_for_the_load', r'tcgen05_wait_ld\(\);', '', '-m 200 -n 136 -k 72'),
         ('no_wait_for_the_products', r'wait_parity\(&smem->acc_ready, 0\);', '', '-m 200 -n 136 -k 720'),
         ('half_of_the_boxes', r'col0 < TILE_N', 'col0 < TILE_N / 2', '-m 200 -n 264 -k 72'),
     ],

@@ -191,6 +191,9 @@ static inline struct timing time_beside_copy(const struct run *run, struct conte
 
 /* ------------------------------------------------------------------ 4 report */
 
+/* What a kernel's own clock counts. */
+static inline const char *cycles_text(const struct run *run) { return run->emulated ? "modelled cycles" : "cycles"; }
+
 static inline void print_regime(const struct run *run, const struct timing *t, const struct regime *r)
 {
     const double scale = t->work / 1e12;

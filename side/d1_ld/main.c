@@ -42,7 +42,7 @@ static struct verdict try_load(const struct run *run, struct inputs in, int shap
     const int per_lane = shape == 0 ? 1 : 2;        /* loads for 32 lanes */
     printf("%-9s x%-3d  %3d columns  %2d registers  %3d loads  %5d %s\n", shape_name[shape], repetitions(shape, width),
            width_columns[width], width_columns[width] / per_lane, 256 / width_columns[width] * per_lane, cycles,
-           run->emulated ? "modelled cycles" : "cycles");
+           cycles_text(run));
     if (!verdict.pass) {
         const struct verdict one = verdict;
         snprintf(verdict.reason, sizeof verdict.reason, "%s, %d columns: %.200s", shape_name[shape],
