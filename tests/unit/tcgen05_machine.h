@@ -204,7 +204,8 @@ static inline char *write_tc_results(char *at, const struct tc_trial *t)
         for (int i = 0; i < 32; i += 4)
             at = say_to(at, "st.global.v4.u32 [%%rd40+%d], {d%d, d%d, d%d, d%d};\n", 4 * (c + i), i, i + 1, i + 2, i + 3);
     }
-    return say_to(say_to(at, TC_BEFORE "bar.sync 0;\n"), TC_DEALLOC, tc_group_of(t));
+    at = say_to(at, TC_BEFORE "%s;\n", tc_group_of(t) == 2 ? "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned" : "bar.sync 0");
+    return say_to(at, TC_DEALLOC, tc_group_of(t));
 }
 
 enum { TC_BYTES = 2 * LANES_ALL * COLUMNS * 4 };

@@ -109,6 +109,53 @@ static void columns_of_b_count_as_zero(void)
     }
 }
 
+/* The zero-column mask descriptor shifts B: column n is what lies in column n + shift. */
+static void columns_of_b_are_shifted(void)
+{
+    static const struct { int m, shift; uint32_t most; bool masked; } rows[] = { { 128, 8, 1, false }, { 64, 13, 2, false }, { 32, 32, 3, true }, { 128, 31, 3, true } };
+    for (int i = 0; i < 4; i++) {
+        struct tc_trial t = F16_TRIAL, wide;
+        t.m = rows[i].m, t.n = 128, t.ws = true, t.overwrite = true;
+        wide = t, wide.n = 160;                                 /* what lies in shared memory */
+        wide.idesc_xor = (160u ^ 128u) >> 3 << 17 | rows[i].most << 30;
+        char *at = say_to(write_tc_before(text, &wide), "mov.u64 %%rd33, 0x%llx;\n", (unsigned long long)rows[i].shift << 56 | (rows[i].masked ? 1ull << 39 | 2ull << 40 | 3ull << 48 : 0));
+        at = say_to(at, "@%%p5 tcgen05.mma.ws.cta_group::1.kind::f16 [%%r18], %%rd31, %%rd32, %%r19, %%p6, %%rd33;\n");
+        write_tc_results(say_to(write_tc_commit(at, &t), "%s", TC_WAIT TC_AFTER), &t);
+        struct machine x = tc_run(&wide, text);
+        expect_ok(&x);
+        int wrong = 0, part = 128 / (128 / rows[i].m);
+        for (int m = 0; m < t.m; m++)
+            for (int n = 0; n < t.n; n++) {
+                struct cell c = cell_of(&t, m, n);
+                bool zero = rows[i].masked && n % part % 7 >= 4;
+                wrong += tc_value(&t, word(x.a, (uint32_t)(c.lane * COLUMNS + c.column))) != (zero ? 0 : (double)tc_product(&t, m, n + rows[i].shift));
+            }
+        CHECK_EQ(wrong, 0);
+        machine_close(&x);
+    }
+}
+
+/* .ashift: each row of an A in tensor memory comes out as the next; the first stays. */
+static void rows_of_a_are_shifted(void)
+{
+    for (int group = 1; group <= 2; group++) {
+        struct tc_trial t = F16_TRIAL;
+        t.m = 128 * group, t.n = 64, t.group = group, t.a_in_tmem = true, t.overwrite = true;
+        char *at = say_to(write_tc_before(text, &t), "@%%p5 tcgen05.mma.cta_group::%d.kind::f16.ashift [%%r18], [%%r21], %%rd32, %%r19, %%p6;\n", group);
+        write_tc_results(say_to(write_tc_commit(at, &t), "%s", TC_WAIT TC_AFTER), &t);
+        struct machine x = tc_run(&t, text);
+        expect_ok(&x);
+        int wrong = 0;
+        for (int m = 0; m < t.m; m++)
+            for (int n = 0; n < t.n; n++) {
+                struct cell c = cell_of(&t, m, n);
+                wrong += tc_value(&t, word(x.a, (uint32_t)((c.cta * LANES_ALL + c.lane) * COLUMNS + c.column))) != (double)tc_product(&t, m % 128 ? m - 1 : m, n);
+            }
+        CHECK_EQ(wrong, 0);
+        machine_close(&x);
+    }
+}
+
 static const int spans[] = { 0, 32, 64, 128 };
 
 static void every_layout_is_read(void)
@@ -195,6 +242,8 @@ TESTS({ every_shape_multiplies, "every M and N multiplies" },
       { every_kind_and_type_multiplies, "every kind and type multiplies" },
       { stationary_weights_multiply, "stationary weights multiply" },
       { columns_of_b_count_as_zero, "columns of B count as zero, as the mask has it" },
+      { columns_of_b_are_shifted, "columns of B are shifted, as the mask has it" },
+      { rows_of_a_are_shifted, "rows of A are shifted" },
       { every_layout_is_read, "every swizzle in both majors is read" },
       { descriptor_bits_negate, "bits of the descriptor negate A and B" },
       { lanes_are_left_alone, "disabled output lanes are left alone" },

@@ -73,7 +73,8 @@ static void one_mma_follows_another_on_the_same_accumulator(void)
 
 static void registers_are_the_loads_until_its_wait(void)
 {
-    expect(&T, LD4 "[%r16];\n" LATER "add.u32 d5, d2, 1;\n", "", true, FAULT_TCGEN05, "this reads register d.2 of the tcgen05.ld");
+    expect(&T, LD4 "[%r16+100];\n add.u32 d5, d2, 1; tcgen05.wait::ld.sync.aligned;\n", TC_WAIT TC_AFTER, true, FAULT_NONE, "register d.2 of the tcgen05.ld");
+    expect(&T, LD4 "[%r16];\n" LATER "add.u32 d5, d0, d1; add.u32 d6, d2, d3;\n", "", true, FAULT_TCGEN05, "tcgen05.wait::ld must come between");
     expect(&T, LD4 "[%r16];\n" LATER "mov.u32 %r61, 1; mov.u32 d1, %r61; add.u32 d1, d1, 2;\n", "", true, FAULT_TCGEN05, "register d.1 of the tcgen05.ld");
     expect(&T, LD4 "[%r16];\n" LD4 "[%r16+4];\n", "", true, FAULT_TCGEN05, "register d.0 of the tcgen05.ld");
 }
@@ -118,6 +119,7 @@ static void other_misuse_is_named(void)
     expect(&T, "or.b32 %r19, %r19, 0x7e0000;", TC_WAIT, true, FAULT_BAD_OPERAND, "N is 504: it must be a multiple of 8 from 8 to 256");
     expect(&PAIR, "add.u32 %r19, %r19, 0x20000;", TC_WAIT, true, FAULT_BAD_OPERAND, "N is 72: it must be a multiple of 16");
     expect(&T, "or.b32 %r19, %r19, 0x4;", TC_WAIT, true, FAULT_BAD_OPERAND, "that A is sparse, the instruction that it is dense");
+    expect(&T, "or.b32 %r19, %r19, 0x1;", TC_WAIT, true, FAULT_BAD_OPERAND, "sparsity selector 1: it is for a sparse A");
     expect(&T, "xor.b64 %rd31, %rd31, 0x400000000000;", TC_WAIT, true, FAULT_BAD_OPERAND, "bits 0x400000000000 of it must be set");
     expect(&T, "or.b64 %rd32, %rd32, 0x2000000000000000;", TC_WAIT, true, FAULT_BAD_OPERAND, "must be zero");
     expect(&T, "add.u64 %rd31, %rd31, 8;", TC_WAIT, true, FAULT_BAD_OPERAND, "rows behind one");

@@ -182,7 +182,9 @@ static bool check_sparse(const struct tc_form *f, const struct tc_idesc *d, uint
     if (field(bits, 2, 1) != f->sparse)
         return snprintf(why, len, "its bit 2 says that A is %s, the instruction that it is %s", f->sparse ? "dense" : "sparse",
                         f->sparse ? "sparse" : "dense"), false;
-    if ((f->kind == TC_I8 || f->kind == TC_F8F6F4) && f->sparse && d->selector)
+    if (!f->sparse && d->selector)
+        return snprintf(why, len, "sparsity selector %u: it is for a sparse A", d->selector), false;
+    if ((f->kind == TC_I8 || f->kind == TC_F8F6F4) && d->selector)
         return snprintf(why, len, "sparsity selector %u: .kind::%s has 0 alone", d->selector, kind_names[f->kind]), false;
     return true;
 }
