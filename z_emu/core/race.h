@@ -19,7 +19,6 @@ enum {
     RACE_BUCKETS = 64,                          /* atomics and strong accesses to shared memory, by address; and global */
 };
 #define RACE_EXACT (1u << 31)                   /* of a stamp: no floor covers it */
-#define RACE_SPLIT UINT32_MAX                   /* of a stamp: look at the four parts of the cell */
 
 struct race_clock { uint32_t n, *v, *a; };      /* entries beyond n are 0 */
 
@@ -41,15 +40,17 @@ struct racer {                  /* a warp */
     bool handed;                /* its clock was handed on: what it does next must be later */
 };
 
-/* A cell of 16 bytes has a row of numbers, side by side because an access looks at all of them: the last write of each of
- * its words; of its reads the last one at all, and then that of each agent, in a column of its own. Words and bytes that must
- * be told apart have rows of their own, in which word 0 stands for the cell. */
-enum { STAMP = 0, WHO = 4,      /* epoch; agent << 16 | site */
-       LAST = 8,                /* epoch, site; as in the columns */
+/* A line of shared memory has a row of numbers, side by side because an access looks at all of them: its last write; of its
+ * reads the last one at all, and then that of each agent, in a column of its own, and behind those the masks of what was read.
+ * (core/race_shadow.c) */
+enum { STAMP, WHO,              /* epoch; agent << 16 | site. WRITES_APART: WHO is a block, with these for each unit */
+       LAST,                    /* epoch, site; as in the columns */
        MODE,
        FIRST_COLUMN };
-enum { READS_SPLIT = 1, READS_EXACT = 2 };      /* MODE. EXACT: somebody read that no floor covers */
-enum { RACE_LEVELS = 3 };
+enum { READS_EXACT = 1,         /* MODE: somebody read that no floor covers */
+       WRITES_APART = 2,
+       LINE_SPLIT = 4 };        /* see the rows of its quarters */
+enum { RACE_LEVELS = 2 };       /* lines of 32 words; quarters of 32 bytes */
 
 /* The latest use of a CTA's memory by an agent that may outlive it: another CTA's warp, or asynchronous work. */
 struct race_visit { uint32_t epoch; uint16_t site; bool write; };
@@ -57,11 +58,12 @@ struct race_visit { uint32_t epoch; uint16_t site; bool write; };
 struct shadow {                 /* of one CTA's shared memory */
     struct races *races;
     struct cta *cta;
-    uint32_t bytes, cols, used, agents;         /* words in a row, taken; agents that column[] knows */
+    uint32_t bytes, cols, used, agents;         /* columns, taken; agents that column[] knows */
     uint32_t *agent_of;         /* by column */
     uint16_t *column;           /* by agent; 0: none yet */
     uint32_t *limit;            /* by column: reads up to it are ordered before the access that is being looked at */
-    uint32_t *level[RACE_LEVELS];               /* rows; NULL: no cell is so small yet */
+    uint32_t *level[RACE_LEVELS];               /* rows; NULL: no quarters yet */
+    uint32_t *block, nblocks, block_room, free_block;
     struct race_visit *access, *arrival;        /* by agent; arrivals at mbarriers */
     uint32_t nvisits;           /* agents that they have room for */
     struct race_clock observed; /* arrivals that its threads have seen to be there, if by nothing else than relaxed waits */
@@ -111,13 +113,14 @@ struct race_access {
     uint32_t mask, size;
     /* worked out by race_begin */
     uint32_t floor, stamp, who, read_stamp, column, ok_stamp, ok_who;
-    bool limits_known;
+    bool limits_known, tolerated;
 };
 bool shadow_open(struct shadow *s, struct races *r, struct cta *c, uint32_t bytes);
 void shadow_forget(struct shadow *s);                                    /* all accesses */
 void shadow_close(struct shadow *s);
 void race_begin(struct race_access *x);
-bool race_granule(struct race_access *x, uint32_t at);                   /* its 16 bytes */
+/* 16 bytes at each of the shared addresses, which are multiples of 16; the CTA's memory begins at `base`. */
+bool race_chunks(struct race_access *x, const uint32_t *chunk, uint32_t base, uint32_t n);
 bool race_range(struct race_access *x, uint32_t at, uint32_t bytes);    /* at: from the start of the CTA's memory */
 /* The lanes' places, each `size` bytes, whose host addresses less `base` are offsets. */
 bool race_places(struct race_access *x, const uint64_t *at, uint64_t base, uint32_t mask, uint32_t size);

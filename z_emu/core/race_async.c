@@ -286,10 +286,8 @@ bool race_tile(struct warp *w, const struct instr *in, enum race_unit unit, uint
         return true;
     uint32_t agent = work_agent(r, w, unit);
     struct race_access x = { .s = shadow_of(r, owner), .w = w, .in = in, .lane = -1,
-                             .clock = common ? common : &racer_of(r, w)->now, .agent = agent, .epoch = work_epoch(r, agent, group), .async = true, .exact = true };
+                             .clock = common ? common : &racer_of(r, w)->now, .agent = agent,
+                             .epoch = work_epoch(r, agent, group), .async = true, .exact = true };
     race_begin(&x);
-    for (uint32_t i = 0; i < n; i++)
-        if (!race_granule(&x, offset_in(owner, chunk[i])))
-            return false;
-    return true;
+    return race_chunks(&x, chunk, owner->memory->smem_reserved, n);
 }
