@@ -316,6 +316,15 @@ def mutants(rung):
     return result
 
 
+def arguments_in(namespace, parameters):
+    """The names of the parameters, to be handed on; a pointer to a struct of kernel.cu means the one in the namespace."""
+    result = []
+    for parameter in parameters.split(','):
+        words, name = re.match(r'\s*(.*?)(\w+)$', parameter, re.S).groups()
+        result.append('(%s)%s' % (re.sub(r'struct ', 'struct %s::' % namespace, words).strip(), name) if 'struct' in words else name)
+    return ', '.join(result)
+
+
 def in_one_file(texts):
     """kernel.cu as it would be if it were all of these, MISTAKE=number in the environment choosing among them."""
     includes = sorted({line for text in texts for line in re.findall(r'^#include .*', text, re.M)})
@@ -324,8 +333,8 @@ def in_one_file(texts):
         inner = re.sub(r'^#include .*', '', text, flags=re.M).replace('extern "C" ', '')
         pieces.append('namespace mistake_%d {\n%s\n}' % (number, inner))
     for head, name, parameters in re.findall(r'extern "C" (cudaError_t (launch_\w+)\(([^)]*)\))', texts[0]):
-        arguments = ', '.join(re.findall(r'(\w+)(?:,|$)', parameters))
-        cases = ['    case %d: return mistake_%d::%s(%s);' % (i, i, name, arguments) for i in range(len(texts))]
+        cases = ['    case %d: return mistake_%d::%s(%s);' % (i, i, name, arguments_in('mistake_%d' % i, parameters))
+                 for i in range(len(texts))]
         pieces.append('extern "C" %s\n{\n    switch (atoi(getenv("MISTAKE"))) {\n%s\n    }\n    return cudaErrorUnknown;\n}'
                       % (head, '\n'.join(cases)))
     return '\n'.join(pieces) + '\n'
