@@ -36,7 +36,8 @@ struct racer {                  /* a warp */
     uint32_t agent, floor;      /* every warp's access to this CTA's memory up to the floor is ordered before */
     uint32_t commits;           /* of tcgen05 */
     uint32_t work[RACE_UNITS];  /* agents of its asynchronous work; 0: none yet */
-    uint64_t waited;            /* cycle at which it last found an mbarrier's phase complete */
+    uint64_t waited;            /* cycle at which it last found an mbarrier's phase complete, and by what instruction */
+    const struct instr *waited_at;
     bool handed;                /* its clock was handed on: what it does next must be later */
 };
 

@@ -104,7 +104,7 @@ void race_point_phase(struct race_point *p)
     clock_join(&p->gone, &p->came);
 }
 
-void race_point_wait(struct warp *w, struct race_point *p, bool relaxed)
+void race_point_wait(struct warp *w, const struct instr *in, struct race_point *p, bool relaxed)
 {
     struct races *r = watched_at(w->cta, p);
     if (!r)
@@ -112,11 +112,13 @@ void race_point_wait(struct warp *w, struct race_point *p, bool relaxed)
     race_acquire(racer_of(r, w), &p->done, relaxed);
     clock_join(&shadow_of(r, w->cta)->observed, &p->gone);
     racer_of(r, w)->waited = w->now;
+    racer_of(r, w)->waited_at = in;
 }
 
-uint64_t race_waited(const struct warp *w)
+uint64_t race_waited(const struct warp *w, const struct instr **at)
 {
     struct races *r = watched(w->cta);
+    *at = r ? racer_of(r, w)->waited_at : NULL;
     return r ? racer_of(r, w)->waited : 0;
 }
 

@@ -378,7 +378,7 @@ static bool test(struct warp *w, const struct instr *in, uint32_t mask, bool by_
         }
         *complete |= (uint32_t)(parity != (b->phase & 1)) << i;
         if (*complete >> i & 1 && b != *one)
-            race_point_wait(w, b->race, in->sem == M_relaxed);
+            race_point_wait(w, in, b->race, in->sem == M_relaxed);
         same &= !*one || *one == b;
         *one = b;
     }

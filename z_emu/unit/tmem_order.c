@@ -114,8 +114,12 @@ static void check_fences(const struct tc_user *u, const struct tmem_access *a, u
 
 void tmem_check_wait(const struct tc_user *u)
 {
-    if (tc_state(u->w->cta)->warp[u->w->id].after < race_waited(u->w))
-        note_fence(u, "the wait for an mbarrier", "after_thread_sync");
+    const struct instr *at;
+    char what[160], place[128];
+    if (tc_state(u->w->cta)->warp[u->w->id].after >= race_waited(u->w, &at))
+        return;
+    snprintf(what, sizeof what, "the wait for an mbarrier at %s", source_place(at, place, sizeof place));
+    note_fence(u, what, "after_thread_sync");
 }
 
 /* A load or store of the peer's warps, which its own dealloc is behind: this one should be, too, but waits for that. */
