@@ -286,6 +286,14 @@ MISTAKES = {
         ('last_block_left_out', r'tiles_to_cover\(n, BLOCK\)', 'n / BLOCK', '-n 5000'),
         ('second_kernel_takes_the_input', r'\(const float \*\)sum_gmem', 'x_gmem', '-n 1000'),
     ],
+    'side/z0_swizzle': [
+        ('never_swizzled', r'!swizzled       \? CU', 'true ? CU', '-n 1000'),
+        ('another_swizzle', r'row_bytes == 32 \? CU_TENSOR_MAP_SWIZZLE_32B', 'row_bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_64B', '-n 1000'),
+        ('not_on_a_whole_period', r'shared_global\(box,', 'shared_global(box + (row_bytes < 128) * 64,', '-n 1000'),
+        ('no_wait', r'wait_parity\(&full, 0\);', '', '-n 1000'),
+        ('always_the_first_box', r'blockIdx\.x \* ROWS, &full', '0, &full', '-n 1000'),
+        ('too_many_bytes_expected', r'expect_tx\(&full, ROWS \* row_bytes\)', 'expect_tx(&full, ROWS * WIDEST)', '-n 1000'),
+    ],
     'side/z2_tmem': [
         ('quarter_of_another_warp', r'tmem_address\(warp \* 32, 0\)', '0', '-n 10000'),
         ('no_wait_for_the_store', r'tcgen05_wait_st\(\);', '', '-n 10000'),
