@@ -643,7 +643,7 @@ bool race_point_use(struct warp *w, const struct instr *in, int lane, struct rac
 void race_point_arrive(struct warp *w, const struct instr *in, struct race_point *p, bool relaxed);
 void race_point_landed(struct race_point *p);           /* a race_copy_in */
 void race_point_phase(struct race_point *p);                            /* is complete */
-void race_point_wait(struct warp *w, const struct instr *in, struct race_point *p, bool relaxed);               /* has found a phase complete */
+void race_point_wait(struct warp *w, const struct instr *in, struct race_point *p, bool relaxed); /* has found it complete */
 uint64_t race_waited(const struct warp *w, const struct instr **at);    /* when it last did, and where; 0: never, or not watched */
 
 /* ---- what a kernel asks of the system: vprintf, __assertfail, malloc, free (core/syscall.c) */
