@@ -42,7 +42,6 @@ target_side/d1_ld := 100a
 target_side/d5_mxfp8 := 100a
 target_side/e0_pdl := 90
 target_side/z0_swizzle := 90
-target_side/z1_tv := 80
 target_side/z2_tmem := 100a
 
 from_a1 := a0
@@ -69,7 +68,6 @@ from_side/d1_ld := d1
 from_side/d5_mxfp8 := d4
 from_side/e0_pdl := a0
 from_side/z0_swizzle := a0
-from_side/z1_tv := b2
 from_side/z2_tmem := a0
 
 main_rungs := $(patsubst %/kernel.cu,%,$(wildcard [a-d][0-9]_*/kernel.cu))
@@ -241,7 +239,7 @@ $(emu_dir)/libemu.a: $(emu_objects)
 
 # ------------------------------------------------------------------ 6 tests and the rest
 
-.PHONY: test mutants golden bench plots clean
+.PHONY: test mutants golden bench plots ptxas clean
 
 # T=name runs the tests whose name has that in it; L=1 lists them. The runner calls make for what a test needs.
 test:
@@ -264,6 +262,10 @@ bench: $(runnable)
 plots:
 	python3 results/plot.py
 
+# Registers, spills and warnings of every rung, into results/ptxas.csv.
+ptxas: | $(NVCC)
+	python3 results/ptxas.py $(NVCC)
+
 diffs := $(sort $(foreach r,$(rungs),diff-$r diff-$(call short,$r)))
 parent = $(or $(from_$(call short,$1)),$(error no line `from_$(call short,$1) := …` in the Makefile))
 .PHONY: $(diffs)
@@ -282,6 +284,7 @@ help:
 	@echo 'make diff-<rung>  show what a rung adds to the one it grew from'
 	@echo 'make bench        time every rung beside cuBLAS (needs a GPU), into results/'
 	@echo 'make plots        draw results/'
+	@echo 'make ptxas        what ptxas says of every rung, into results/'
 	@echo 'make clean        remove what was built'
 	@echo 'DEVICE=auto|gpu|emu (default auto: the GPU if there is one that can run the rung, else the emulator)'
 	@echo 'PORTABLE=1 (code for any CPU of this kind)  SANITIZE=1 (the emulator with ASan, UBSan)  V=1 (show commands)'

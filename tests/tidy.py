@@ -3,6 +3,7 @@ import glob
 import os
 import re
 import subprocess
+import sys
 
 from __main__ import Case, judge, run_command
 
@@ -10,7 +11,7 @@ from __main__ import Case, judge, run_command
 def cases():
     return [Case('tidy/' + check.__name__, check) for check in (
         relative_links_resolve, citations_match, every_rung_has_its_chapter, rungs_do_not_know_the_emulator,
-        nothing_is_left_to_do, rungs_have_two_files,
+        nothing_is_left_to_do, rungs_have_two_files, ptxas_table_is_current,
         the_runner_can_fail)]
 
 
@@ -74,6 +75,13 @@ def rungs_have_two_files():
         if re.match(r'([a-d][0-9]_\w+|side/\w+)/', path) and os.path.basename(path) not in ('main.c', 'kernel.cu'):
             complaints.append(path + ': a rung is main.c and kernel.cu, nothing else')
     return complaints
+
+
+def ptxas_table_is_current():
+    """results/ptxas.csv is of these kernels, none of which spills; `make ptxas` makes it anew."""
+    sys.path.insert(0, 'results')
+    import ptxas
+    return ptxas.complaints()
 
 
 def nothing_is_left_to_do():
