@@ -492,6 +492,7 @@ struct launch {
     bool explicit_cluster;      /* the launch attribute asked for a cluster, or the kernel did */
     bool fence_noted;           /* it was said that a tcgen05.fence lacks (unit/tmem_order.c) */
     bool pair_noted;            /* …that the CTAs of a pair give columns back without a barrier between them (same) */
+    bool pattern_noted;         /* …that a tile begins inside its swizzle's pattern (unit/smem_desc.c) */
     bool load_noted;            /* …that registers of a tcgen05.ld are used before its wait (unit/tcgen05_ldst.c) */
     void *user;                 /* the stream's */
     struct overlap *overlap;    /* what it does while a programmatic dependent may run (core/overlap.c); NULL: not watched */

@@ -122,7 +122,7 @@ static void other_misuse_is_named(void)
     expect(&T, "or.b32 %r19, %r19, 0x1;", TC_WAIT, true, FAULT_BAD_OPERAND, "sparsity selector 1: it is for a sparse A");
     expect(&T, "xor.b64 %rd31, %rd31, 0x400000000000;", TC_WAIT, true, FAULT_BAD_OPERAND, "bits 0x400000000000 of it must be set");
     expect(&T, "or.b64 %rd32, %rd32, 0x2000000000000000;", TC_WAIT, true, FAULT_BAD_OPERAND, "must be zero");
-    expect(&T, "add.u64 %rd31, %rd31, 8;", TC_WAIT, true, FAULT_BAD_OPERAND, "rows behind one");
+    expect(&T, "add.u64 %rd31, %rd31, 8;", TC_WAIT TC_AFTER, true, FAULT_NONE, "that is 1 rows behind a multiple of 1024");
     expect(&T, "add.u64 %rd32, %rd32, 4096;", TC_WAIT, true, FAULT_OUT_OF_BOUNDS, "the descriptor of B");
     expect(&T, "add.u32 %r18, %r18, 0x100000;", TC_WAIT, true, FAULT_TMEM, "D, 0x100000: its lane must be 0");
     expect(&T, "add.u32 %r18, %r18, 480;", TC_WAIT, true, FAULT_TMEM, "D needs columns 480 to 543; there are 512");

@@ -1,5 +1,6 @@
 /* smem_desc.c: shared-memory matrix descriptors; see smem_desc.h. */
 #include "smem_desc.h"
+#include "core/core.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -31,19 +32,29 @@ static uint32_t across_rows(const struct smem_tile *t) { return t->mn_major ? t-
 
 const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const struct smem_tile *t, char *buf, size_t len)
 {
-    uint32_t period = (d->units_of_32 ? 4 : 8) * d->span, bytes = along_bytes(t), at = d->span ? d->start % d->span : 0;
+    uint32_t bytes = along_bytes(t), at = d->span ? d->start % d->span : 0;
     if (d->wrong_bits)
         snprintf(buf, len, "bits 0x%llx of it must be %s", (unsigned long long)d->wrong_bits, bits & d->wrong_bits ? "zero" : "set");
     else if (d->base_offset && !d->span)
         snprintf(buf, len, "base offset %u, but no swizzle whose pattern it could move", d->base_offset);
-    else if (d->span && !d->base_offset && d->start % period / d->span)
-        snprintf(buf, len, "with the %u-byte swizzle the tile's rows start at a multiple of %u; 0x%x is %u rows behind one",
-                 d->span, period, d->start, d->start % period / d->span);
     else if (d->span && at + (t->mn_major && bytes > d->span ? d->span : bytes) > d->span)
         snprintf(buf, len, "from 0x%x, byte %u of a row of %u, %u bytes run past the row's end", d->start, at, d->span, bytes);
     else
         return NULL;
     return buf;
+}
+
+void smem_desc_note(struct warp *w, const struct instr *in, const char *what, const struct smem_desc *d)
+{
+    struct launch *l = w->cta->launch;
+    const uint32_t period = (d->units_of_32 ? 4 : 8) * d->span, rows = d->span ? d->start % period / d->span : 0;
+    char place[128], name[256];
+    if (!rows || d->base_offset || __atomic_exchange_n(&l->pattern_noted, true, __ATOMIC_RELAXED))
+        return;
+    say("note: kernel %s, CTA (%u,%u,%u): the tile of %s at %s starts at 0x%x: with the %u-byte swizzle that is %u rows behind a multiple "
+        "of %u. It is read rightly if it was swizzled by address, as copies with a tensor map do, not by its own rows",
+        plain_name(l->func->name, name, sizeof name), w->cta->id[0], w->cta->id[1], w->cta->id[2], what,
+        source_place(in, place, sizeof place), d->start, d->span, rows, period);
 }
 
 struct smem_extent smem_extent(const struct smem_desc *d, const struct smem_tile *t)

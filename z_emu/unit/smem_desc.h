@@ -3,9 +3,10 @@
  * A descriptor names a tile by its start and two strides. The canonical layouts are made of core matrices (8 rows of
  * 16 bytes), or of 8 rows as wide as the swizzle's span; the swizzle XORs bits of the absolute shared address.
  * wgmma's and tcgen05's descriptors have other bits and the same layouts, but for one that tcgen05 alone has: 128 bytes
- * swizzled in units of 32. Pure functions throughout.
- * The base offset says by how many rows of 128 bytes the swizzle's pattern begins behind its period. A tile that starts
- * off the period and names no base offset is refused: on a chip it reads with another pattern than it was written with.
+ * swizzled in units of 32. Pure functions, but for the note.
+ * The base offset says by how many rows of 128 bytes the swizzle's pattern begins behind its period. A tile may start off
+ * the period without one, inside the pattern: then it was right to fill it by address, as copies with a tensor map do. More often
+ * it is a mistake, so it is said, once in a launch.
  * PTX ISA: "Asynchronous Warpgroup Level Matrix Shared Memory Layout", "Matrix Descriptor Format", "Matrix Descriptors",
  * "Canonical Layouts". */
 #ifndef Z_EMU_SMEM_DESC_H
@@ -14,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct warp; struct instr;
 
 struct smem_desc {
     uint32_t start;             /* byte address in shared memory */
@@ -34,6 +37,9 @@ struct smem_desc smem_desc_wgmma(uint64_t bits);
 struct smem_desc smem_desc_tcgen05(uint64_t bits);
 /* What is wrong with a descriptor for this tile, by itself, as a sentence in buf; NULL: nothing. `bits` as given. */
 const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const struct smem_tile *t, char *buf, size_t len);
+
+/* Says that the tile begins inside its pattern, if it does. `what` it is: "A", "B". */
+void smem_desc_note(struct warp *w, const struct instr *in, const char *what, const struct smem_desc *d);
 
 /* Address of the chunk that holds the 16 bytes from byte `along` on: of row `across` (K-major), of k `across` (MN-major). */
 static inline uint32_t smem_chunk(const struct smem_desc *d, bool mn_major, uint32_t across, uint32_t along)

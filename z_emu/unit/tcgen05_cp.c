@@ -110,6 +110,7 @@ static bool check_source(const struct copy *c)
     char buf[200];
     const char *wrong = smem_desc_wrong(c->desc, &d, &t, buf, sizeof buf);
     struct smem_extent e = smem_extent(&d, &t);
+    smem_desc_note(u->w, u->in, "the copy", &d);
     if (wrong)
         fault(u->w, u->in, u->lane, FAULT_BAD_OPERAND, "the descriptor 0x%llx: %s", (unsigned long long)c->desc, wrong);
     else if (e.lo < lo || e.hi > hi)

@@ -59,6 +59,7 @@ static bool check_descriptor(const struct tc_mma *m, bool b)
         wrong = wrong_swizzle(&d, &t, b ? m->id.b : m->id.a);
     if (wrong)
         return bad(m, FAULT_BAD_OPERAND, what, bits, wrong);
+    smem_desc_note(m->op.user.w, m->op.user.in, b ? "B" : "A", &d);
     struct smem_extent e = smem_extent(&d, &t);
     if (e.lo >= lo && e.hi <= hi)
         return true;

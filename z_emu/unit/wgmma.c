@@ -174,6 +174,7 @@ static bool check_descriptor(struct warp *w, const struct instr *in, bool b, uin
               (unsigned long long)bits, wrong);
         return false;
     }
+    smem_desc_note(w, in, b ? "B" : "A", &d);
     struct smem_extent e = smem_extent(&d, &t);
     if (e.lo >= lo && e.hi <= hi)
         return true;
