@@ -44,7 +44,7 @@ struct racer {                  /* a warp */
 /* A line of shared memory has a row of numbers, side by side because an access looks at all of them: its last write; of its
  * reads the last one at all, and then that of each agent, in a column of its own, and behind those the masks of what was read.
  * (core/race_shadow.c) */
-enum { STAMP, WHO,              /* epoch; agent << 16 | site. WRITES_APART: WHO is a block, with these for each unit */
+enum { STAMP, WHO,              /* epoch; agent << 16 | site. WRITES_APART: the latest; a block, with these for each unit */
        LAST,                    /* epoch, site; as in the columns */
        MODE,
        FIRST_COLUMN };

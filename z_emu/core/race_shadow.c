@@ -206,8 +206,10 @@ static uint32_t place(uint32_t l, uint32_t line, uint32_t unit) { return (line *
 
 static __attribute__((noinline)) bool after_apart(struct race_access *x, uint32_t *row, uint32_t l, uint32_t line, uint32_t mask)
 {
-    const uint32_t *b = block_of(x->s, row[WHO]);
+    const uint32_t *b = block_of(x->s, row[WHO]), only = (uint32_t)__builtin_ctz(mask);
     uint32_t late = 0;
+    if (!(mask & (mask - 1)))
+        return after_write(x, b[only], b[UNITS + only], place(l, line, only), unit_bytes(l));
     FOR_UNITS(i) late |= (b[i] > x->floor) & mask >> i;
     if (!late)
         return true;
@@ -221,10 +223,10 @@ static __attribute__((noinline)) bool after_apart(struct race_access *x, uint32_
 
 static inline bool after_writes(struct race_access *x, uint32_t *row, uint32_t l, uint32_t line, uint32_t mask)
 {
+    if (row[STAMP] <= x->floor)
+        return true;
     if (row[MODE] & WRITES_APART)
         return after_apart(x, row, l, line, mask);
-    if (row[STAMP] <= x->floor || (row[STAMP] == x->ok_stamp && row[WHO] == x->ok_who))
-        return true;
     uint32_t first = (uint32_t)__builtin_ctz(mask), last = UNITS - (uint32_t)__builtin_clz(mask);
     return after_write(x, row[STAMP], row[WHO], place(l, line, first), (last - first) * unit_bytes(l));
 }
@@ -248,7 +250,12 @@ static void set_write(struct race_access *x, uint32_t *row, uint32_t mask)
         row[WHO] = n;
         row[MODE] |= WRITES_APART;
     }
-    uint32_t *restrict b = block_of(s, row[WHO]);
+    uint32_t *restrict b = block_of(s, row[WHO]), only = (uint32_t)__builtin_ctz(mask);
+    row[STAMP] = x->stamp > row[STAMP] ? x->stamp : row[STAMP];
+    if (!(mask & (mask - 1))) {
+        b[only] = x->stamp, b[UNITS + only] = x->who;
+        return;
+    }
     FOR_UNITS(i) b[i] = mask >> i & 1 ? x->stamp : b[i];
     FOR_UNITS(i) b[UNITS + i] = mask >> i & 1 ? x->who : b[UNITS + i];
 }
@@ -483,13 +490,24 @@ bool race_range(struct race_access *x, uint32_t at, uint32_t bytes)
     return true;
 }
 
+/* Lanes that are not at the same place as the one before them, or the one 16 before. */
+static uint32_t distinct(const uint64_t at[WARP], uint32_t mask)
+{
+    uint32_t near = 0, far = 0;
+    for (int i = 1; i < WARP; i++)
+        near |= (uint32_t)(at[i] == at[i - 1]) << i;
+    for (int i = 16; i < WARP; i++)
+        far |= (uint32_t)(at[i] == at[i - 16]) << i;
+    return mask & ~((near & mask << 1) | (far & mask << 16));
+}
+
 /* Lanes one after the other in the same line are one visit. */
 bool race_places(struct race_access *x, const uint64_t *at, uint64_t base, uint32_t mask, uint32_t size)
 {
     const bool words = size % 4 == 0;
     const uint32_t step = words ? LINE : UNITS, unit = words ? 4 : 1, span = bits(0, size / unit);
     uint32_t line = 0, units = 0;
-    FOR_LANES(i, mask) {
+    FOR_LANES(i, distinct(at, mask)) {
         uint32_t offset = (uint32_t)(at[i] - base);
         if (units && offset / step != line) {
             if (!(words ? visit(x, line, units) : visit_bytes(x, line, units)))
