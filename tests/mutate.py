@@ -21,7 +21,7 @@ import re
 import subprocess
 import sys
 
-RUNGS = ['c2_pipeline', 'd2_warpspec', 'd3_2cta']       # that `make test` and `make mutants` look at
+RUNGS = ['c2_pipeline', 'c3_cluster', 'c4_persistent', 'd2_warpspec', 'd3_2cta']       # that `make test` and `make mutants` look at
 SHAPE = {'d': '-m 300 -n 520 -k 776'.split()}
 RAGGED = '-m 200 -n 264 -k 776'.split()         # not one tile, not a multiple of one, stages are used several times
 CAUGHT = 19 / 20
