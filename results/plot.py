@@ -111,6 +111,8 @@ def draw_sizes(table, path):
 
 for source in sorted(glob.glob(os.path.join(HERE, '*.csv'))):
     gpu = os.path.basename(source)[:-4]
+    if gpu == 'ptxas':
+        continue                        # no times in it
     measured = latest(source)
     draw_ladder(measured, os.path.join(HERE, gpu + '_ladder.svg'))
     draw_sizes(measured, os.path.join(HERE, gpu + '_sizes.svg'))
