@@ -256,6 +256,18 @@ static void columns_are_shared_among_ctas(void)
     machine_close(&x);
 }
 
+/* The last warp of a block of 44 threads has 12. */
+static void a_part_of_a_warp_allocates(void)
+{
+    struct machine x = machine_for("b200", "sm_100a", ".shared .align 16 .b8 s[16];",
+        "setp.lt.u32 %p1, %r1, 32; @%p1 exit;\n"
+        "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 64; ld.shared.u32 %r10, [s]; tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r10, 64;");
+    CHECK_STR(x.said, "");
+    run(&x, 1, 44, 0);
+    expect_ok(&x);
+    machine_close(&x);
+}
+
 static void other_forms_and_chips_are_refused(void)
 {
     static const char *const refused[] = {
@@ -289,4 +301,5 @@ TESTS({ every_load_reads_its_cells, "every shape, count and packing of ld reads 
       { sizes_do_not_grow, "allocations do not grow" },
       { fresh_columns_hold_nothing, "fresh columns hold nothing" },
       { columns_are_shared_among_ctas, "the columns of an SM are shared among its CTAs" },
+      { a_part_of_a_warp_allocates, "a warp that is not whole allocates" },
       { other_forms_and_chips_are_refused, "forms and chips that have it not are refused" })

@@ -252,6 +252,8 @@ static void misuse_is_named(void)
     expect_fault(&t, GO "or.b64 %rd31, %rd31, 0x100000000000000;", WAIT, FAULT_BAD_OPERAND, "must be zero");
     expect_fault(&t, GO "setp.lt.u32 %p3, %r1, 64; @%p3 add.u64 %rd32, %rd32, 2;", WAIT, FAULT_BAD_OPERAND, "in another warp");
     expect_fault(&t, GO "setp.eq.u32 %p3, %r1, 5; @%p3 add.u64 %rd32, %rd32, 2;", WAIT, FAULT_BAD_OPERAND, "differs between lanes");
+    expect_fault(&t, GO "setp.eq.u32 %p3, %r1, 5; @%p3 exit;", WAIT, FAULT_NONE, "");
+    expect_fault(&t, GO "setp.eq.u32 %p3, %r1, 0; @%p3 exit;", WAIT, FAULT_NONE, "");
     expect_fault(&t, GO "setp.lt.u32 keep, %r1, 5;", WAIT, FAULT_BAD_OPERAND, "scale-d is true in lanes");
     expect_fault(&t, GO "setp.lt.u32 keep, %r1, 32;", WAIT, FAULT_BAD_OPERAND, "not so in another warp");
     expect_fault(&t, GO "setp.lt.u32 %p3, %r1, 32; @%p3 bra skip;", "skip:" WAIT, FAULT_HANG, "wgmma.wait_group 0");

@@ -113,14 +113,14 @@ static void give_back(struct sm *sm, uint32_t first, uint32_t units, uint64_t no
 
 /* ---------------------------------------------------------------- alloc */
 
-/* The same value in all lanes. */
+/* The same value in all lanes that have not exited; the last warp of a block may be a part of one. */
 static bool uniform(struct warp *w, const struct instr *in, const struct operand *o, const char *what, uint32_t *value)
 {
-    const uint32_t *row = ROW(w, o, uint32_t);
-    for (int lane = 1; lane < WARP; lane++)
-        if (row[lane] != row[0])
+    const uint32_t *row = ROW(w, o, uint32_t), live = warp_live(w);
+    *value = row[__builtin_ctz(live)];
+    for (int lane = 0; lane < WARP; lane++)
+        if (live >> lane & 1 && row[lane] != *value)
             return fault(w, in, lane, FAULT_BAD_OPERAND, "%s differs between lanes", what), false;
-    *value = row[0];
     return true;
 }
 

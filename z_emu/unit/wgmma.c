@@ -150,15 +150,17 @@ static struct multiplication *next_of(struct warpgroup *g, const struct instr *i
     return g->newest = m;
 }
 
+/* Of the lanes that have not exited. */
 static bool uniform(struct warp *w, const struct instr *in, int which, uint64_t *value)
 {
     const uint64_t *row = ROW(w, &in->opnd[which], uint64_t);
-    for (int lane = 1; lane < WARP; lane++)
-        if (row[lane] != row[0]) {
+    const uint32_t live = warp_live(w);
+    *value = row[__builtin_ctz(live)];
+    for (int lane = 0; lane < WARP; lane++)
+        if (live >> lane & 1 && row[lane] != *value) {
             fault(w, in, lane, FAULT_BAD_OPERAND, "the descriptor of %s differs between lanes", which == WG_A ? "A" : "B");
             return false;
         }
-    *value = row[0];
     return true;
 }
 
