@@ -259,18 +259,26 @@ struct tcgen05_scaled_instruction {
     int cta_group, m, n;
     int a_type, b_type;             /* mxf8f6f4: as in f8f6f4; else TCGEN05_MX_E2M1 */
     enum tcgen05_scale_type scale_type;
-    int a_scale_id UNLESS_NAMED_0, b_scale_id UNLESS_NAMED_0;   /* which byte of the column has the first factor; mxf4:
-                                                                   0 or 2 */
+    int a_scale_id UNLESS_NAMED_0, b_scale_id UNLESS_NAMED_0;   /* which byte of the column has the first factor; four
+                                                                   bits: 0 or 2 */
     int negate_a UNLESS_NAMED_0, negate_b UNLESS_NAMED_0;
     int a_mn_major UNLESS_NAMED_0, b_mn_major UNLESS_NAMED_0;
     int sparse UNLESS_NAMED_0;
+    int k96 UNLESS_NAMED_0;         /* 1: K is 96 and not 64; four bits, dense, .block16 or .block32, sm_103a. Factors for 32 of
+                                       K begin at any byte, those for 16 at 0 or 2 */
 };
+
+/* K = 96: no M of 128 for a pair, N in steps of 16. */
+LAYOUT_FN int tcgen05_k96_valid(struct tcgen05_scaled_instruction i)
+{
+    return i.kind != TCGEN05_MXF8F6F4 && !i.sparse && i.m == 128 * i.cta_group && i.n % 16 == 0;
+}
 
 LAYOUT_FN uint32_t tcgen05_scaled_instruction_descriptor(struct tcgen05_scaled_instruction i)
 {
     const int pair = i.cta_group == 2, four_bits = i.kind != TCGEN05_MXF8F6F4;
-    const int step = 8 << pair, flags = i.negate_a | i.negate_b | i.a_mn_major | i.b_mn_major | i.sparse;
-    const int ids = i.a_scale_id | i.b_scale_id;
+    const int step = 8 << pair, flags = i.negate_a | i.negate_b | i.a_mn_major | i.b_mn_major | i.sparse | i.k96;
+    const int ids = i.a_scale_id | i.b_scale_id, even_ids = four_bits && !(i.k96 && i.scale_type == TCGEN05_SCALE_UE8M0);
     const int shape = (pair || i.cta_group == 1) && (i.m == 128 || (pair && i.m == 256)) && i.n >= step && i.n <= 256 &&
                       i.n % step == 0 && !(pair && i.sparse && i.m != 256);
     const int types = four_bits ? i.a_type == TCGEN05_MX_E2M1 && i.b_type == TCGEN05_MX_E2M1
@@ -278,12 +286,13 @@ LAYOUT_FN uint32_t tcgen05_scaled_instruction_descriptor(struct tcgen05_scaled_i
     const int scales = i.scale_type == TCGEN05_SCALE_UE8M0 ||
                        (i.scale_type == TCGEN05_SCALE_UE4M3 && i.kind == TCGEN05_MXF4NVF4);
     const int k_major = !i.a_mn_major && !i.b_mn_major;
-    if (!shape || !types || !scales || flags >> 1 || ids >> 2 || (four_bits && (ids & 1 || !k_major)))
+    if (!shape || !types || !scales || flags >> 1 || ids >> 2 || (even_ids && ids & 1) || (four_bits && !k_major) ||
+        (i.k96 && !tcgen05_k96_valid(i)))
         return 0;
     return (uint32_t)i.sparse << 2 | (uint32_t)i.b_scale_id << 4 | (uint32_t)i.a_type << 7 | (uint32_t)i.b_type << 10 |
            (uint32_t)i.negate_a << 13 | (uint32_t)i.negate_b << 14 | (uint32_t)i.a_mn_major << 15 |
            (uint32_t)i.b_mn_major << 16 | (uint32_t)(i.n / 8) << 17 | (uint32_t)i.scale_type << 23 |
-           (uint32_t)(i.m / 128) << 27 | (uint32_t)i.a_scale_id << 29;
+           (uint32_t)(i.m / 128) << 27 | (uint32_t)i.a_scale_id << 29 | (uint32_t)i.k96 << 31;
 }
 
 /* ------------------------------------------------------------------ 7 tensor memory: accumulators, loads, scales

@@ -208,6 +208,26 @@ static inline char *write_tc_results(char *at, const struct tc_trial *t)
     return say_to(at, TC_DEALLOC, tc_group_of(t));
 }
 
+/* All of tensor memory from b, behind two images: 512 words a lane. */
+static inline char *write_cells(char *at)
+{
+    at = say_to(at, "mad.lo.u32 %%r20, %%r2, 128, %%r1; mad.wide.u32 %%rd50, %%r20, 2048, %%rd1; add.u64 %%rd50, %%rd50, 98304;\n");
+    for (int c = 0; c < COLUMNS; c += 32) {
+        for (int i = 0; i < 32; i += 4)
+            at = say_to(at, "ld.global.v4.u32 {d%d, d%d, d%d, d%d}, [%%rd50+%d];\n", i, i + 1, i + 2, i + 3, 4 * (c + i));
+        at = say_to(list(say_to(at, "tcgen05.st.sync.aligned.32x32b.x32.b32 [%%r16+%d], ", c), "d", 32), ";\n");
+    }
+    return say_to(at, "tcgen05.wait::st.sync.aligned;\n");
+}
+
+static inline char *write_begin(char *at, int group)
+{
+    at = say_to(at, "%s", ".reg .b32 d<128>;\n" TC_PROLOGUE);
+    at = write_cells(say_to(say_to(at, TC_ALLOC, group), "%s", TC_ADDRESS));
+    at = say_to(at, TC_BEFORE "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n" TC_AFTER);
+    return say_to(at, "mov.u32 %%r17, %%cluster_ctarank; setp.eq.and.u32 %%p5, %%r17, 0, %%p1; cvt.u64.u32 %%rd30, %%r10; and.b64 %%rd30, %%rd30, 0xffffff; shr.u64 %%rd30, %%rd30, 4;\n");
+}
+
 enum { TC_BYTES = 2 * LANES_ALL * COLUMNS * 4 };
 
 static inline struct machine tc_run_on(const char *device, const char *target, const struct tc_trial *t, const char *text)

@@ -242,6 +242,10 @@ static void scaled_instructions_have_known_values(void)
     CHECK_EQ(tcgen05_scaled_instruction_descriptor(i), 0x10C00580);
     i = scaled, i.kind = TCGEN05_MXF4NVF4, i.a_type = i.b_type = TCGEN05_MX_E2M1, i.scale_type = TCGEN05_SCALE_UE4M3;
     CHECK_EQ(tcgen05_scaled_instruction_descriptor(i), 0x08400480);
+    i.k96 = 1, i.a_scale_id = 2;
+    CHECK_EQ(tcgen05_scaled_instruction_descriptor(i), 0xC8400480);
+    i.scale_type = TCGEN05_SCALE_UE8M0, i.cta_group = 2, i.m = 256, i.a_scale_id = 3, i.b_scale_id = 1;
+    CHECK_EQ(tcgen05_scaled_instruction_descriptor(i), 0xF0C00490);
     i = scaled, i.sparse = i.negate_a = i.negate_b = i.a_mn_major = i.b_mn_major = 1;
     CHECK_EQ(tcgen05_scaled_instruction_descriptor(i), 0x08C1E004);
 }
@@ -315,6 +319,16 @@ static void scaled_instructions_out_of_range_are_refused(void)
     REFUSED(mxf4, tcgen05_scaled_instruction, a_mn_major, 1);
     REFUSED(mxf4, tcgen05_scaled_instruction, scale_type, TCGEN05_SCALE_UE4M3);
     REFUSED(nvf4, tcgen05_scaled_instruction, b_scale_id, 3);
+    SCALED(k96, 1);
+    REFUSED(mxf4, tcgen05_scaled_instruction, k96, 2);
+    struct tcgen05_scaled_instruction k96 = mxf4, pair, fp8_factors = nvf4;
+    k96.k96 = fp8_factors.k96 = 1, fp8_factors.scale_type = TCGEN05_SCALE_UE4M3;
+    pair = k96, pair.cta_group = 2, pair.m = 256;
+    REFUSED(k96, tcgen05_scaled_instruction, n, 24);
+    REFUSED(k96, tcgen05_scaled_instruction, sparse, 1);
+    REFUSED(k96, tcgen05_scaled_instruction, b_scale_id, 4);
+    REFUSED(pair, tcgen05_scaled_instruction, m, 128);
+    REFUSED(fp8_factors, tcgen05_scaled_instruction, a_scale_id, 1);
 }
 
 /* ------------------------------------------------------------------ tensor memory */

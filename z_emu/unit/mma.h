@@ -37,10 +37,10 @@ void mma_decode(enum type t, const void *from, float *to, int n);
 void mma_decode_row(enum type t, const uint32_t *row, float (*to)[WARP]);
 float mma_special(const struct mma_number *f, float v); /* v, or the infinity or NaN that it stands for */
 void mma_special_halves(float *v, int n);               /* the same for n decoded f16: what C and D need */
-/* mxf4, mxf4nvf4 (mma_scale.c): an output, row `row` of y against x, k products each, a pair of factors for each quarter of k;
- * `scale`: the factors' type. */
-float mma_fp4_output(const float *x, const float (*y)[LANES], int row, int k, const float *sa, const float *sb, enum type scale,
-                     float c);
+/* mxf4, mxf4nvf4 (mma_scale.c): an output, row `row` of y against x, k products each, a pair of factors for each of `parts` equal
+ * parts of k; `scale`: the factors' type. */
+float mma_fp4_output(const float *x, const float (*y)[LANES], int row, int k, int parts, const float *sa, const float *sb,
+                     enum type scale, float c);
 float mma_scale_value(enum type t, uint32_t byte);      /* ue8m0, ue4m3 */
 uint16_t mma_half_bits(float v);                        /* of a v that f16 can hold exactly */
 

@@ -96,15 +96,15 @@ static void split_scale(float scale, int emin, int64_t *eighths, int *exponent)
     *eighths = scale == 0 ? 0 : (int64_t)ldexpf(scale, 3 - e);
 }
 
-float mma_fp4_output(const float *x, const float (*y)[LANES], int row, int k, const float *sa, const float *sb, enum type scale,
-                     float c)
+float mma_fp4_output(const float *x, const float (*y)[LANES], int row, int k, int parts, const float *sa, const float *sb,
+                     enum type scale, float c)
 {
     int emin = scale == T_UE4M3 ? -6 : -127;
     struct mma_terms t = { .n = 0 };
     bool any_nan = isnan(c);
-    for (int q = 0; q < QUARTERS; q++) {
+    for (int q = 0; q < parts; q++) {
         float sum = 0;
-        for (int i = q * k / QUARTERS; i < (q + 1) * k / QUARTERS; i++)
+        for (int i = q * k / parts; i < (q + 1) * k / parts; i++)
             sum += x[i] * y[i][row];
         any_nan |= isnan(sa[q]) || isnan(sb[q]);
         if (any_nan)
@@ -125,7 +125,8 @@ static void run_fp4(const struct instr *in, int k, const struct scales *s, struc
 {
     for (int col = 0; col < 8; col++)
         for (int row = 0; row < 16; row++)
-            m->d[col][row] = mma_fp4_output(m->x + col * k, m->y, row, k, s->a[row], s->b[col], in->type[4], m->c[col][row]);
+            m->d[col][row] = mma_fp4_output(m->x + col * k, m->y, row, k, QUARTERS, s->a[row], s->b[col], in->type[4],
+                                            m->c[col][row]);
 }
 
 /* ---- handlers */

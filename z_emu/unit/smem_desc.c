@@ -18,11 +18,11 @@ struct smem_desc smem_desc_wgmma(uint64_t bits)
 struct smem_desc smem_desc_tcgen05(uint64_t bits)
 {
     static const uint8_t span[8] = { 0, 128, 128, 0, 64, 0, 32, 0 };
-    const uint64_t used = 0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 | 7ull << 49 | 7ull << 61, one = 1ull << 46;
+    const uint64_t used = 0x3fffull | 0x3fffull << 16 | 0x3fffull << 32 | 15ull << 49 | 7ull << 61, one = 1ull << 46;
     uint32_t mode = (uint32_t)(bits >> 61);
     bool invalid = mode == 3 || mode == 5 || mode == 7;
     return (struct smem_desc){ .start = field(bits, 0), .lbo = field(bits, 16), .sbo = field(bits, 32), .span = span[mode],
-                               .base_offset = (uint32_t)(bits >> 49 & 7), .units_of_32 = mode == 1,
+                               .base_offset = (uint32_t)(bits >> 49 & 7), .units_of_32 = mode == 1, .absolute = bits >> 52 & 1,
                                .wrong_bits = ((bits & ~used) ^ one) | (invalid ? bits & 7ull << 61 : 0) };
 }
 
@@ -30,11 +30,28 @@ struct smem_desc smem_desc_tcgen05(uint64_t bits)
 static uint32_t along_bytes(const struct smem_tile *t) { return (t->mn_major ? t->rows : t->k) * t->bytes; }
 static uint32_t across_rows(const struct smem_tile *t) { return t->mn_major ? t->k : t->rows; }
 
+/* "Absolute address mode for K dimension being 48B". That the other place starts the swizzle's pattern is what "the matrix base
+ * offset must be 0" leaves. */
+static const char *wrong_absolute(const struct smem_desc *d, const struct smem_tile *t)
+{
+    if (t->mn_major || along_bytes(t) != SMEM_LONG_ROW)
+        return "bit 52, an absolute leading address, is for rows of 48 bytes along K (K = 96)";
+    if (d->span != 128 || d->units_of_32)
+        return "an absolute leading address (bit 52) needs the 128-byte swizzle (mode 2)";
+    if (d->base_offset)
+        return "an absolute leading address (bit 52) needs the base offset 0";
+    if (d->lbo % SMEM_PERIOD)
+        return "an absolute leading address (bit 52) must be a multiple of 1024, where the swizzle's pattern starts";
+    return NULL;
+}
+
 const char *smem_desc_wrong(uint64_t bits, const struct smem_desc *d, const struct smem_tile *t, char *buf, size_t len)
 {
     uint32_t bytes = along_bytes(t), at = d->span ? d->start % d->span : 0;
     if (d->wrong_bits)
         snprintf(buf, len, "bits 0x%llx of it must be %s", (unsigned long long)d->wrong_bits, bits & d->wrong_bits ? "zero" : "set");
+    else if (d->absolute)
+        return wrong_absolute(d, t);
     else if (d->base_offset && !d->span)
         snprintf(buf, len, "base offset %u, but no swizzle whose pattern it could move", d->base_offset);
     else if (d->span && at + (t->mn_major && bytes > d->span ? d->span : bytes) > d->span)

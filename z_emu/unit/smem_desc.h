@@ -24,6 +24,7 @@ struct smem_desc {
     uint32_t span;              /* of the swizzle: 128, 64, 32 bytes; 0: none */
     uint32_t base_offset;
     bool units_of_32;           /* tcgen05's 128-byte swizzle with 32-byte atomicity */
+    bool absolute;              /* lbo is the address where what does not fit behind `start` goes on: tcgen05, rows of 48 bytes */
     uint64_t wrong_bits;        /* those that do not have the value which they must have */
 };
 
@@ -31,7 +32,9 @@ struct smem_desc {
  * mn_major: neighbours in memory differ in their row, else in their k. */
 struct smem_tile { uint32_t rows, k, bytes; bool mn_major; };
 
-enum { SMEM_CHUNK = 16 };       /* bytes that stay together in every layout */
+enum { SMEM_CHUNK = 16,         /* bytes that stay together in every layout */
+       SMEM_PERIOD = 1024,      /* of the 128-byte swizzle */
+       SMEM_LONG_ROW = 48 };    /* bytes: a tile whose rows may be in two places */
 
 struct smem_desc smem_desc_wgmma(uint64_t bits);
 struct smem_desc smem_desc_tcgen05(uint64_t bits);
@@ -48,7 +51,12 @@ static inline uint32_t smem_chunk(const struct smem_desc *d, bool mn_major, uint
     uint32_t next8 = d->span || !mn_major ? d->sbo : d->lbo;    /* without a swizzle the two swap roles in MN-major */
     uint32_t next_wide = d->span || !mn_major ? d->lbo : d->sbo;
     uint32_t high = d->units_of_32 ? 4 : 8;         /* rows to a group */
-    uint32_t a = d->start + across / high * next8 + across % high * wide + along / wide * next_wide + along % wide;
+    uint32_t start = d->start;
+    if (d->absolute && start % wide + along >= wide) {      /* behind the row's end: in the other place */
+        along += start % wide - wide;
+        start = d->lbo;
+    }
+    uint32_t a = start + across / high * next8 + across % high * wide + along / wide * next_wide + along % wide;
     uint32_t line = (a >> 7) - d->base_offset;      /* of 128 bytes, in the pattern */
     if (d->units_of_32)
         return a ^ (line << 5 & 0x60);

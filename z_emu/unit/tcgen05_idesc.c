@@ -25,7 +25,8 @@ struct tc_form tc_form(const struct instr *in)
     const char *words = op_mnemonic((enum op)in->op) + sizeof "tcgen05.mma" - 1;
     struct tc_form f = { .kind = kind, .group = has_mod(in, M_cta_group_2) ? 2 : 1, .a_in_tmem = in->opnd[1].kind == O_MEM,
                          .ashift = has_mod(in, M_ashift), .scales = scales_of(in, kind),
-                         .blocks = has_mod(in, M_block16) || has_mod(in, M_block32) };
+                         .blocks = has_mod(in, M_block16) || has_mod(in, M_block32),
+                         .k96 = target_has("103a", in->func->module->target, in->func->module->target_suffix) };
     for (; *words; words++) {
         f.ws |= words[0] == '.' && words[1] == 'w';
         f.sparse |= words[0] == '.' && words[1] == 's';
@@ -82,11 +83,15 @@ static uint32_t k_of(const struct tc_form *f, uint32_t bits)
     return f->sparse ? 2 * k : k;
 }
 
+/* Scale factors of a row: one for each 16 or 32 elements of k that are stored. */
+static uint32_t factors_of(const struct tc_form *f, uint32_t k) { return k == 96 ? f->scales * 3 / 2 : f->scales; }
+
 static void decode_fields(const struct tc_form *f, uint32_t bits, struct tc_idesc *d)
 {
     bool scaled = is_scaled(f);
+    uint32_t k = k_of(f, bits);
     *d = (struct tc_idesc){
-        .m = scaled ? field(bits, 27, 2) << 7 : field(bits, 24, 5) << 4, .n = field(bits, 17, 6) << 3, .k = k_of(f, bits),
+        .m = scaled ? field(bits, 27, 2) << 7 : field(bits, 24, 5) << 4, .n = field(bits, 17, 6) << 3, .k = k, .factors = factors_of(f, k),
         .a = operand_type(f->kind, field(bits, 7, 3)), .b = operand_type(f->kind, field(bits, 10, is_fp4(f) ? 2 : 3)),
         .d = output_type(f, field(bits, 4, 2)), .scale = field(bits, 23, 1) ? T_UE8M0 : T_UE4M3,
         .negate_a = field(bits, 13, 1), .negate_b = field(bits, 14, 1),
@@ -118,7 +123,7 @@ static const char *allowed_m(const struct tc_form *f)
 /* The step of N; *least its smallest value. 8-bit elements of B that lie along N come in groups of 16. */
 static bool has_n(const struct tc_form *f, const struct tc_idesc *d, char *allowed, size_t len)
 {
-    uint32_t n = d->n, step = 8 * f->group;
+    uint32_t n = d->n, step = d->k == 96 ? 16 : 8 * f->group;
     bool bytes = d->transpose_b && (f->kind == TC_F8F6F4 || f->kind == TC_MXF8F6F4 || f->kind == TC_I8);
     if (f->ws) {
         snprintf(allowed, len, f->sparse ? "64 or 128 for a sparse A with .ws" : "64, 128 or 256 with .ws");
@@ -161,19 +166,16 @@ static bool check_types(const struct tc_form *f, const struct tc_idesc *d, uint3
     return true;
 }
 
-static bool check_scales(const struct tc_form *f, const struct tc_idesc *d, uint32_t bits, char *why, size_t len)
+static bool check_scales(const struct tc_form *f, const struct tc_idesc *d, char *why, size_t len)
 {
-    bool fp4 = is_fp4(f);
-    uint32_t step = f->scales == 1 ? 1 : f->scales == 2 ? 2 : 4;
+    uint32_t step = d->factors % 2 ? 1 : d->factors == 4 ? 4 : 2;
     if (!is_scaled(f))
         return true;
     if (d->scale == T_UE4M3 && (f->kind != TC_MXF4NVF4 || f->scales != 4))
         return snprintf(why, len, "scale factors of ue4m3 are for .kind::mxf4nvf4 with .scale_vec::4X or .block16"), false;
-    if (fp4 && bits >> 31)
-        return snprintf(why, len, "K = 96 is for sm_103a, which the emulator does not have"), false;
     if (d->sfa % step || d->sfb % step)
         return snprintf(why, len, "scale factor ids %u and %u: with %u scale factors in a row they are multiples of %u", d->sfa, d->sfb,
-                        f->scales, step), false;
+                        d->factors, step), false;
     return true;
 }
 
@@ -189,12 +191,28 @@ static bool check_sparse(const struct tc_form *f, const struct tc_idesc *d, uint
     return true;
 }
 
+/* Bit 31: K = 96. The shape of a single CTA is not in the ISA's table; public kernels use it. */
+static bool check_k96(const struct tc_form *f, const struct tc_idesc *d, char *why, size_t len)
+{
+    if (d->k != 96)
+        return true;
+    if (!f->k96)
+        return snprintf(why, len, "K = 96 (bit 31) is for sm_103a alone"), false;
+    if (f->sparse)
+        return snprintf(why, len, "K = 96 (bit 31) is for a dense A"), false;
+    if (!f->blocks)
+        return snprintf(why, len, "K = 96 (bit 31) wants .block16 or .block32 in the instruction"), false;
+    if (f->group == 2 && d->m != 256)
+        return snprintf(why, len, "M must be 256 for K = 96 (bit 31) with cta_group::2"), false;
+    return true;
+}
+
 bool tc_idesc_decode(const struct tc_form *f, uint32_t bits, struct tc_idesc *d, char *why, size_t len)
 {
     uint32_t stray = bits & reserved_bits(f);
     decode_fields(f, bits, d);
     if (stray)
         return snprintf(why, len, "its bits 0x%x must be zero for .kind::%s", stray, kind_names[f->kind]), false;
-    return check_sparse(f, d, bits, why, len) && check_types(f, d, bits, why, len) && check_shape(f, d, why, len) &&
-           check_scales(f, d, bits, why, len);
+    return check_sparse(f, d, bits, why, len) && check_k96(f, d, why, len) && check_types(f, d, bits, why, len) && check_shape(f, d, why, len) &&
+           check_scales(f, d, why, len);
 }

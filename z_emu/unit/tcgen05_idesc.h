@@ -12,7 +12,8 @@ struct tc_form {
     uint32_t group;             /* CTAs */
     bool ws, sparse, a_in_tmem, ashift;
     uint32_t scales;            /* of a row along k: 1, 2, 4; 0: without scaling */
-    bool blocks;                /* said as .block16, .block32: k = 96 is allowed */
+    bool blocks;                /* said as .block16, .block32 */
+    bool k96;                   /* the target has K = 96 */
 };
 struct tc_form tc_form(const struct instr *in);
 
@@ -21,6 +22,7 @@ struct tc_idesc {
     uint32_t m, n, k;           /* of the whole multiplication, of all CTAs; k counts the zeros of a sparse A too */
     enum type a, b, d;          /* elements; d: T_F32, T_F16, T_S32 */
     enum type scale;            /* T_UE8M0, T_UE4M3 */
+    uint32_t factors;           /* of a row along k: 0, 1, 2, 4; with K = 96: 3, 6 */
     bool negate_a, negate_b, transpose_a, transpose_b, saturate;
     uint32_t selector;          /* of the sparsity metadata */
     uint32_t sfa, sfb;          /* which byte of a word the scale factors begin at */

@@ -3,7 +3,7 @@
  * Modelled: all kinds, shapes, types and layouts of D; A from shared or tensor memory. One instruction keeps the pipe for N/2
  * cycles (at least 48; N/4 when a pair computes 128 rows): the rate that others measured on a B200 for all kinds, and their
  * latencies. Collector hints change nothing.
- * Not modelled: K = 96 (sm_103a).
+ * K = 96 (sm_103a) is taken to keep the pipe as long as K = 64.
  * PTX ISA: "TensorCore 5th Generation of MMA Instructions". */
 #include "tcgen05_mma.h"
 #include "mma.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LATENCY = 136, PAIR_LATENCY = 170, LEAST = 48, TC_CHUNKS = 256 * 2 * TC_A_BYTES / SMEM_CHUNK };
+enum { LATENCY = 136, PAIR_LATENCY = 170, LEAST = 48, TC_CHUNKS = TC_MOST_N * TC_ROW_BYTES / SMEM_CHUNK };
 
 struct smem_tile tc_tile(const struct tc_mma *m, bool b)
 {
     enum type t = b ? m->id.b : m->id.a;
     uint32_t bytes = mma_bits(t) > 8 ? mma_bits(t) / 8 : 1;             /* narrow ones count as bytes along k */
-    uint32_t row = b ? tc_row_bytes(m) : TC_A_BYTES;
+    uint32_t row = b ? tc_row_bytes(m) : tc_a_bytes(m);
     return (struct smem_tile){ .rows = b ? m->id.n / m->form.group + tc_shift(m) : tc_rows(m), .k = row / bytes, .bytes = bytes,
                                .mn_major = b ? m->id.transpose_b : m->id.transpose_a };
 }
@@ -117,7 +117,7 @@ static bool use_smem(const struct tc_mma *m, bool b)
 
 static bool use_operands(struct tc_mma *m)
 {
-    if (m->form.a_in_tmem ? !use_tmem(m, "A", m->a, TC_A_BYTES / 4, true, false) : !use_smem(m, false))
+    if (m->form.a_in_tmem ? !use_tmem(m, "A", m->a, tc_a_bytes(m) / 4, true, false) : !use_smem(m, false))
         return false;
     if (m->form.sparse && !use_tmem(m, "the sparsity metadata", (m->meta & 0xffff0000) | tc_meta_column(m), tc_meta_columns(m), true, false))
         return false;

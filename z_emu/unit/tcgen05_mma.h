@@ -8,7 +8,7 @@
 #include "tcgen05_layout.h"
 
 enum { TC_MOST_M = 128, TC_MOST_N = 256, TC_MOST_SHIFT = 32,    /* of a CTA; columns of B that lie behind them */
-       TC_A_BYTES = 32, TC_ROW_BYTES = 64 };                    /* of a row of A as stored, and spread out */
+       TC_A_BYTES = 32, TC_ROW_BYTES = 64 };        /* of a row of A as stored (48 with K = 96), and the most, spread out */
 
 struct tc_mma {
     struct tc_op op;
@@ -30,7 +30,9 @@ static inline struct cta *tc_cta(const struct tc_mma *m, uint32_t r)    /* the e
 }
 /* Columns by which B is shifted. */
 static inline uint32_t tc_shift(const struct tc_mma *m) { return (uint32_t)(m->zeros >> 56 & 63); }
-static inline uint32_t tc_row_bytes(const struct tc_mma *m) { return m->form.sparse ? 2 * TC_A_BYTES : TC_A_BYTES; }
+/* Of a row of A as stored, of B. */
+static inline uint32_t tc_a_bytes(const struct tc_mma *m) { return m->id.k == 96 ? SMEM_LONG_ROW : TC_A_BYTES; }
+static inline uint32_t tc_row_bytes(const struct tc_mma *m) { return m->form.sparse ? 2 * TC_A_BYTES : tc_a_bytes(m); }
 /* The tile of A or B in the shared memory of one CTA. */
 struct smem_tile tc_tile(const struct tc_mma *m, bool b);
 /* The type that lies in A and B once they are spread out: e2m1 has a byte in some kinds. */

@@ -59,17 +59,17 @@ static bool gather(const struct tc_mma *m, uint32_t r, bool b, uint8_t *to)
 static bool take_a(const struct tc_mma *m, uint32_t r, uint8_t *to)
 {
     const struct tmem *t = tmem_of(tc_cta(m, r)->sm);
-    uint32_t column = tmem_column(m->a), words = TC_A_BYTES / 4;
-    for (uint32_t row = 0; row < tc_rows(m); row++, to += TC_A_BYTES) {
+    uint32_t column = tmem_column(m->a), bytes = tc_a_bytes(m);
+    for (uint32_t row = 0; row < tc_rows(m); row++, to += bytes) {
         uint32_t lane = tmem_lane(m->a) + tc_row_lane(m->layout, row);
         for (uint32_t copy = 0; copy < m->layout.pieces; copy++, lane += m->layout.apart) {
-            if (memchr(&t->written[lane][column], 0, words))
+            if (memchr(&t->written[lane][column], 0, bytes / 4))
                 return tc_unwritten(m, "A", "a word of tensor memory at", lane << 16 | column);
-            if (copy && memcmp(to, &t->cell[lane][column], TC_A_BYTES))
+            if (copy && memcmp(to, &t->cell[lane][column], bytes))
                 return fault(m->op.user.w, m->op.user.in, m->op.user.lane, FAULT_TCGEN05, "row %u of A must lie in lane %u as it does in "
                              "lane %u: D takes %u pieces in layout %c", row, lane, lane - m->layout.apart * copy, m->layout.pieces,
                              m->layout.id), false;
-            memcpy(to, &t->cell[lane][column], TC_A_BYTES);
+            memcpy(to, &t->cell[lane][column], bytes);
         }
     }
     return true;
@@ -238,7 +238,7 @@ static bool prepare_a(const struct tc_mma *m, uint32_t r, uint8_t *to)
     if (m->form.ashift)
         shift_a(m, at);
     if (m->id.negate_a)
-        negate(tc_container(m, m->id.a), at, (size_t)tc_rows(m) * TC_A_BYTES);
+        negate(tc_container(m, m->id.a), at, (size_t)tc_rows(m) * tc_a_bytes(m));
     return !m->form.sparse || tc_spread_a(m, r, stored, to);
 }
 

@@ -6,6 +6,9 @@
  * Factors lie in 32 lanes, a word for each row in the column row / 32, and once more in each of the other quarters of the
  * lanes, which is checked. When a pair computes 128 rows (layout B), the factors of the second half of the columns of B are
  * in the upper 64 lanes alone.
+ * With K = 96 a row has three or six factors, from the byte on that the id says, and those behind a word's end are in a second
+ * word: 4 columns on, 8 for B when N is more than 128, so that a row's factors for a longer K stand in words that far apart.
+ * Products of 16 of k are added first, as for K = 64 (inferred).
  * PTX ISA: "Block Scaling for tcgen05.mma.sync". */
 #include "tcgen05_mma.h"
 #include "mma.h"
@@ -13,26 +16,32 @@
 #include <math.h>
 #include <string.h>
 
-enum { QUARTERS = 4, FP8_FRACTION = 25 };
+enum { MOST_PARTS = 6, FP8_FRACTION = 25, WORD = 4 };        /* parts of k; factors of a word */
 
 static bool is_split(const struct tc_mma *m, bool b) { return b && m->layout.pieces == 2; }
 
+/* Columns from a row's word of factors to its next. */
+static uint32_t next_word(const struct tc_mma *m, bool b) { return b && m->id.n > 128 ? 8 : 4; }
+
 uint32_t tc_scale_columns(const struct tc_mma *m, bool b)
 {
-    uint32_t rows = b ? m->id.n / (is_split(m, b) ? 2 : 1) : tc_rows(m);
-    return (rows + 31) / 32;
+    uint32_t rows = b ? m->id.n / (is_split(m, b) ? 2 : 1) : tc_rows(m), last = (b ? m->id.sfb : m->id.sfa) + m->id.factors - 1;
+    return (rows + 31) / 32 + last / WORD * next_word(m, b);
 }
 
 /* ---------------------------------------------------------------- the factors */
 
-/* The word of one row of A or column of B; its copies must say the same. */
-static bool scale_word(const struct tc_mma *m, uint32_t r, bool b, uint32_t row, uint32_t *word)
+/* Parts of k that are added up before their factors come in. */
+static int parts_of(int k) { return k == 96 ? 6 : 4; }
+
+/* One word of a row of A or column of B; its copies must say the same. */
+static bool scale_word(const struct tc_mma *m, uint32_t r, bool b, uint32_t row, uint32_t i, uint32_t *word)
 {
     const struct tmem *t = tmem_of(tc_cta(m, r)->sm);
     const char *what = b ? "scale-B" : "scale-A";
     uint32_t part = is_split(m, b) ? m->id.n / 2 : TC_MOST_N, in_part = row % part;
     uint32_t first = row / part * 64 + in_part % 32, copies = is_split(m, b) ? 2 : 4;
-    uint32_t column = tmem_column(b ? m->sfb : m->sfa) + in_part / 32;
+    uint32_t column = tmem_column(b ? m->sfb : m->sfa) + in_part / 32 + i * next_word(m, b);
     *word = t->cell[first][column];
     for (uint32_t lane = first; lane < first + 32 * copies; lane += 32) {
         if (!t->written[lane][column])
@@ -44,15 +53,18 @@ static bool scale_word(const struct tc_mma *m, uint32_t r, bool b, uint32_t row,
     return true;
 }
 
-/* A factor for each quarter of k. */
-static bool take_scales(const struct tc_mma *m, uint32_t r, bool b, float (*to)[QUARTERS], bool *any_nan)
+/* A factor for each part of k. */
+static bool take_scales(const struct tc_mma *m, uint32_t r, bool b, float (*to)[MOST_PARTS], bool *any_nan)
 {
-    uint32_t rows = b ? m->id.n : tc_rows(m), id = b ? m->id.sfb : m->id.sfa, word;
+    uint32_t rows = b ? m->id.n : tc_rows(m), id = b ? m->id.sfb : m->id.sfa, parts = (uint32_t)parts_of((int)m->id.k);
     for (uint32_t row = 0; row < rows; row++) {
-        if (!scale_word(m, r, b, row, &word))
-            return false;
-        for (uint32_t q = 0; q < QUARTERS; q++) {
-            to[row][q] = mma_scale_value(m->id.scale, word >> 8 * (id + q * m->form.scales / QUARTERS));
+        uint32_t word[2];
+        for (uint32_t i = 0; i <= (id + m->id.factors - 1) / WORD; i++)
+            if (!scale_word(m, r, b, row, i, &word[i]))
+                return false;
+        for (uint32_t q = 0; q < parts; q++) {
+            uint32_t byte = id + q * m->id.factors / parts;
+            to[row][q] = mma_scale_value(m->id.scale, word[byte / WORD] >> 8 * (byte % WORD));
             *any_nan |= isnan(to[row][q]);
         }
     }
@@ -66,17 +78,17 @@ struct scaled {
     int rows, n, k;
     bool any_nan;               /* among the factors */
     bool plain;                 /* neither there nor in A or B, and no infinity */
-    float sa[TC_MOST_M][QUARTERS], sb[TC_MOST_N][QUARTERS];
+    float sa[TC_MOST_M][MOST_PARTS], sb[TC_MOST_N][MOST_PARTS];
     float x[TC_MOST_M * MMA_K], y[TC_MOST_N * MMA_K];           /* as they are */
     float xs[TC_MOST_M * MMA_K], ys[TC_MOST_N * MMA_K];         /* times their factors */
     float turned[MMA_K][LANES];                                 /* LANES columns of y or ys */
 };
 
-static void multiply_factors(const float *v, float (*s)[QUARTERS], int rows, int k, float *to)
+static void multiply_factors(const float *v, float (*s)[MOST_PARTS], int rows, int k, float *to)
 {
     for (int row = 0; row < rows; row++)
         for (int i = 0; i < k; i++)
-            to[row * k + i] = v[row * k + i] * s[row][i * QUARTERS / k];
+            to[row * k + i] = v[row * k + i] * s[row][i * parts_of(k) / k];
 }
 
 static void turn(struct scaled *s, const float *y, int n0)
@@ -121,8 +133,8 @@ static void sum_columns(struct scaled *s, enum type scale, const struct mma_bloc
     turn(s, s->y, n0);
     for (int row = 0; row < s->rows; row++)
         for (int l = 0; l < LANES && n0 + l < s->n; l++)
-            block->d[row * LANES + l] = mma_fp4_output(s->x + row * s->k, s->turned, l, s->k, s->sa[row], s->sb[n0 + l], scale,
-                                                       block->c ? block->c[row * LANES + l] : 0);
+            block->d[row * LANES + l] = mma_fp4_output(s->x + row * s->k, s->turned, l, s->k, parts_of(s->k), s->sa[row],
+                                                       s->sb[n0 + l], scale, block->c ? block->c[row * LANES + l] : 0);
 }
 
 /* Where nothing is cut off, plain arithmetic is right to the bit. */
