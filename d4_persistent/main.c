@@ -9,7 +9,7 @@ static const struct rung rung = {
     .dims = "mnk",
     .multiple_of = { .n = 8, .k = 8 },       /* rows that start at multiples of 16 bytes, as tensor maps want them */
     .at_most = { .m = 65535 * 16 * 128, .n = 65535 * 256 },
-    .ragged = { .m = 333, .n = 200, .k = 168 },
+    .ragged = { .m = 333, .n = 200, .k = 776 },
     .large = { .m = 4096, .n = 4096, .k = 4096 },
 };
 

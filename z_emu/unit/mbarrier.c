@@ -468,10 +468,10 @@ static size_t describe_arrivals(const struct mbarrier *b, char *text, size_t len
 static void describe_awaited(const struct mbarrier *b, uint32_t waiting, char *text, size_t len)
 {
     size_t n = (size_t)snprintf(text, len, "mbarrier 0x%x: phase %u is not complete: %u of %u arrivals pending, %d bytes still expected; "
-                                "%u threads wait", b->at, b->phase, b->pending, b->expected, b->tx, waiting);
+                                "%u thread%s", b->at, b->phase, b->pending, b->expected, b->tx, waiting, waiting == 1 ? " waits" : "s wait");
     if (n < len)
         n += describe_arrivals(b, text + n, len - n);
-    if (n < len && !b->phase)
+    if (n < len && !b->phase && b->pending == b->expected && !b->tx)
         snprintf(text + n, len - n, ". It is new: who is to find it free at first waits for parity 1");
 }
 
