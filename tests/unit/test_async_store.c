@@ -114,9 +114,12 @@ static void misuse_is_named(void)
         { BEGIN("4") "@!%p0 bra out; setp.eq.u32 %p1, %r2, 1; @%p1 bra out; st.async" ASYNC ".u32 [%r11], %r1, [%r12]; out:", 2,
           FAULT_USE_AFTER_FREE, "rank 1 has exited" },
         { BEGIN("4") "@!%p0 bra out; setp.eq.u32 %p1, %r2, 0; @!%p1 bra send; nanosleep.u32 60; bra out;\n"
+          "send: st.async" ASYNC ".u32 [%r11], %r1, [%r12]; out:", 2, FAULT_RACE, "its shared memory is gone" },
+        { BEGIN("4") "@!%p0 bra out; setp.eq.u32 %p1, %r2, 0; @!%p1 bra send; nanosleep.u32 60; bra out;\n"
           "send: st.async" ASYNC ".u32 [%r11], %r1, [%r12]; out:", 2, FAULT_CLUSTER, "rank 0 of its cluster, which has exited" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        setenv("EMU_RACES", rows[i].id == FAULT_CLUSTER ? "0" : "1", 1);    /* what arrives too late is a race first */
         struct machine x = machine(VARIABLES, rows[i].lines);
         x.cluster = rows[i].cluster;
         run(&x, 2, 32, 0);
