@@ -15,6 +15,7 @@ Q := $(if $(V),,@)
 
 # ------------------------------------------------------------------ 1 the rungs
 # target: the oldest chip a rung runs on (75 is compute capability 7.5); with an "a": that chip alone.
+# also:   further chips for which it has code of its own.
 # from:   the rung it grew from, which `make diff-<rung>` compares it with.
 
 target_a0 := 75
@@ -42,7 +43,10 @@ target_side/d1_ld := 100a
 target_side/d5_mxfp8 := 100a
 target_side/e0_pdl := 90
 target_side/z0_swizzle := 90
+target_side/z1_tv := 80
 target_side/z2_tmem := 100a
+
+also_side/z1_tv := 90a 100a
 
 from_a1 := a0
 from_a2 := a1
@@ -68,6 +72,7 @@ from_side/d1_ld := d1
 from_side/d5_mxfp8 := d4
 from_side/e0_pdl := a0
 from_side/z0_swizzle := a0
+from_side/z1_tv := b2
 from_side/z2_tmem := a0
 
 main_rungs := $(patsubst %/kernel.cu,%,$(wildcard [a-d][0-9]_*/kernel.cu))
@@ -137,11 +142,15 @@ NVCC_FLAGS := -std=c++17 -O3 -lineinfo --compress-mode=none -cudart shared -Iz_u
               -Xcompiler -Wall,-Wextra -Xptxas -warn-spills
 
 # One PTX in the program, and machine code for each chip that can run it. A target with an "a" is compiled for that
-# chip alone; note that -arch=sm_90a would also assemble plain compute_90, hence -gencode in full.
+# chip alone; note that -arch=sm_90a would also assemble plain compute_90, hence -gencode in full. With also_, a PTX for each,
+# and a chip that has code of its own has no other.
 chips := 75 80 90 100 120
 newer_chips = $(shell for chip in $(chips); do [ $$chip -ge $1 ] && echo sm_$$chip; done)
+codes = $(if $(filter %a,$1),sm_$1,$(filter-out $(2:%a=sm_%),$(newer_chips))) compute_$1
+also = $(also_$(call short,$1))
 list = $(subst $() ,$(comma),$(strip $1))
-gencode = -gencode 'arch=compute_$1,code=[$(call list,$(if $(filter %a,$1),sm_$1,$(newer_chips)) compute_$1)]'
+gencode = -gencode 'arch=compute_$1,code=[$(call list,$(codes))]'
+gencodes = $(call gencode,$(call target,$1),$(call also,$1)) $(foreach chip,$(call also,$1),$(call gencode,$(chip)))
 
 .PHONY: help all $(rungs) $(foreach r,$(main_rungs),$(call short,$r))
 
@@ -166,7 +175,7 @@ build/%/main.o: %/main.c build/toolkit | $(NVCC)
 # A spill, or a warning of ptxas that matters, fails the build.
 build/%/kernel.o: %/kernel.cu build/toolkit | $(NVCC)
 	@mkdir -p $(@D)
-	scripts/strict_nvcc.sh $(NVCC) $(NVCC_FLAGS) $(call gencode,$(call target,$*)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	scripts/strict_nvcc.sh $(NVCC) $(NVCC_FLAGS) $(call gencodes,$*) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 # Changes, and so relinks the rung, only when the choice does.
 build/%/runpath: FORCE

@@ -19,7 +19,7 @@ import tempfile
 
 TABLE = 'results/ptxas.csv'
 FIELDS = ['rung', 'chip', 'kernel', 'registers', 'spilled', 'shared', 'barriers', 'warnings', 'source']
-ALSO = {'b7_warpspec': ['120a']}
+ALSO = {'b7_warpspec': ['120a']}        # besides the Makefile's also_ lines
 
 
 def code(path):
@@ -38,7 +38,8 @@ def rungs():
         rung = os.path.dirname(kernel)
         short = rung if '/' in rung else rung.split('_')[0]
         target = re.search(r'^target_%s := (\w+)$' % re.escape(short), makefile, re.M).group(1)
-        result += [(rung, chip) for chip in [target] + ALSO.get(rung, [])]
+        also = re.search(r'^also_%s := (.*)$' % re.escape(short), makefile, re.M)
+        result += [(rung, chip) for chip in [target] + ALSO.get(rung, []) + (also.group(1).split() if also else [])]
     return result
 
 

@@ -161,10 +161,10 @@ def rung_case(name, rung, words, env=None, **more):
 def rung_cases():
     result = []
     for rung in RUNGS:
-        shapes = list(dict.fromkeys(map(rung.takes, SHAPES[rung.dims])))
+        shapes = list(dict.fromkeys(map(rung.takes, SHAPES[rung.dims]))) if rung.dims else [()] * 5
         result.append(rung_case('default', rung, []))
         result.append(rung_case('one_thread', rung, rung.words(shapes[1]), env={'EMU_JOBS': '1'}))
-        result += [rung_case('x'.join(map(str, shape)), rung, rung.words(shape)) for shape in shapes]
+        result += [rung_case('x'.join(map(str, shape)), rung, rung.words(shape)) for shape in shapes if shape]
         result += [rung_case('inputs%d' % seed, rung, rung.words(shapes[3]) + ['--seed', str(seed)]) for seed in INPUTS]
         result += schedule_cases(rung, shapes)
         result += device_cases(rung, rung.words(shapes[1]))
@@ -176,10 +176,10 @@ def rung_cases():
 def schedule_cases(rung, shapes):
     """All schedules at a shape with a few tiles, three at two others."""
     every = SCHEDULES_BLACKWELL if int(rung.target.rstrip('a')) >= 100 else SCHEDULES
-    return [rung_case('schedule%d_%s' % (seed, 'x'.join(map(str, shape))), rung, rung.words(shape),
+    seeds_of = {shapes[1]: every[:3], shapes[2]: every[:3], shapes[4]: every}      # without sizes these are one
+    return [rung_case('_'.join(['schedule%d' % seed] + ['x'.join(map(str, shape))] * bool(shape)), rung, rung.words(shape),
                       env={'EMU_SEED': str(seed)})
-            for shape, seeds in zip((shapes[4], shapes[1], shapes[2]), (every, every[:3], every[:3]))
-            for seed in seeds]
+            for shape, seeds in seeds_of.items() for seed in seeds]
 
 
 # A rung with tensor maps learns of it when it makes them.
@@ -217,12 +217,12 @@ def wrong_cases():
     result = [Case('wrong/each_rung_is_put_to_the_test', wrong.too_few)]
     for rung in RUNGS:
         program, texts = 'build/tests/wrong/%s/all_mistakes' % rung.path, []
-        for name, text, words in wrong.mutants(rung):
+        for name, text, words, env in wrong.mutants(rung):
             if text is None:
                 result.append(Case('wrong/%s/%s' % (rung.name, name), lambda: ['the line to break is no longer there']))
                 continue
             result.append(Case('wrong/%s/%s' % (rung.name, name), [program + '.run'] + words, needs=[program + '.run', 'emu'],
-                               env={'MISTAKE': str(len(texts))}, exits=(1, 3), says=['^FAIL'],
+                               env={'MISTAKE': str(len(texts)), **env}, exits=(1, 3), says=['^FAIL'],
                                never=['^PASS', 'InvalidPtx|NoKernelImage|unknown error']))
             texts.append(text)
         if texts:

@@ -12,7 +12,7 @@ DEVICES = {'a100': 80, 'h200': 90, 'b200': 100, 'b300': 103, 'rtx5090': 120}
 class Rung:
     path: str           # a1_naive, side/a0_reduce
     name: str           # what tests and make call it: a1, side/a0_reduce
-    dims: str           # mnk, or n
+    dims: str           # mnk, n, or nothing
     multiple: dict      # dimension -> what it must be a multiple of; 1 when any size will do
     target: str         # 80: from that chip on; 90a: on that chip alone
 
@@ -34,7 +34,7 @@ def read(path):
     """From `static const struct rung rung` in its main.c, and its target_ line in the Makefile."""
     name = path if '/' in path else path.split('_')[0]
     source = open(path + '/main.c').read()
-    dims = re.search(r'\.dims = "(\w+)"', source).group(1)
+    dims = re.search(r'\.dims = "(\w*)"', source).group(1)
     given = re.search(r'\.multiple_of = {(.*?)}', source)
     given = dict(re.findall(r'\.(\w) = (\d+)', given.group(1) if given else ''))
     target = re.search(r'^target_%s := (\w+)$' % re.escape(name), open('Makefile').read(), re.M)

@@ -12,7 +12,7 @@ $(tests_dir)/unit/%: tests/unit/%.c $(emu_dir)/libemu.a
 # Programs for the emulator carry PTX alone, for sm_90a unless a line in their head says otherwise: " * target: 80".
 target_of = $(or $(shell sed -n 's/^ \* target: *//p' $1),90a)
 test_nvcc = $(NVCC) -std=c++17 -O2 -lineinfo --compress-mode=none -cudart shared -allow-unsupported-compiler \
-            -Itests -Iz_utils -gencode arch=compute_$1,code=compute_$1
+            -Itests -Iz_utils $(foreach chip,$1,-gencode arch=compute_$(chip),code=compute_$(chip))
 rpath = -Xlinker --disable-new-dtags,-rpath,$(CURDIR)/$(emu_dir)
 libraries = $(rpath) -L$(emu_dir) -Xlinker --push-state,--as-needed -lcuda -Xlinker --pop-state
 
@@ -42,7 +42,7 @@ $(tests_dir)/emu/%.static: tests/emu/%.cu build/toolkit | $(NVCC)
 # Known-wrong kernels: the runner writes build/tests/wrong/<rung>/<mutation>.cu; the rung's own main.c must reject them.
 define wrong_rung
 $(tests_dir)/wrong/$1/%.run: $(tests_dir)/wrong/$1/%.cu build/$1/main.o build/toolkit | $(NVCC)
-	$(call test_nvcc,$(target_$(call short,$1))) -I$1 -o $$@ $$< build/$1/main.o -ldl -lm $(rpath)
+	$(call test_nvcc,$(target_$(call short,$1)) $(call also,$1)) -I$1 -o $$@ $$< build/$1/main.o -ldl -lm $(rpath)
 endef
 $(foreach r,$(rungs),$(eval $(call wrong_rung,$r)))
 

@@ -7,7 +7,7 @@ import re
 
 from rungs import RUNGS
 
-# name, pattern that matches one place of kernel.cu, what takes its place, arguments that show it
+# name, pattern that matches one place of kernel.cu, what takes its place, arguments that show it (and NAME=value)
 
 # Made in every gemm in which the pattern has exactly one place.
 EVERY_GEMM = [
@@ -294,6 +294,19 @@ MISTAKES = {
         ('always_the_first_box', r'blockIdx\.x \* ROWS, &full', '0, &full', '-n 1000'),
         ('too_many_bytes_expected', r'expect_tx\(&full, ROWS \* row_bytes\)', 'expect_tx(&full, ROWS * WIDEST)', '-n 1000'),
     ],
+    'side/z1_tv': [
+        ('registers_exchanged', r'= d\[r\];', '= d[r ^ 1];', 'EMU_DEVICE=a100'),
+        ('blocks_of_a_exchanged', r'k = mma_m16n8k16_a_col\(lane, 2 \* i\)', 'k = mma_m16n8k16_a_col(lane, 2 * i) ^ 8', 'EMU_DEVICE=a100'),
+        ('halves_of_a_pair_exchanged', r'pair\(b_value\(n, k\), b_value\(n, k \+ 1\)\)', 'pair(b_value(n, k + 1), b_value(n, k))', 'EMU_DEVICE=a100'),
+        ('never_swizzled', r'swizzle_32b\(i \* sizeof\(half\)\)', 'i * sizeof(half)', 'EMU_DEVICE=h200'),
+        ('no_wait_for_wgmma', r'wgmma_wait_group<0>\(\);', '', 'EMU_DEVICE=h200'),
+        ('wgmma_on_what_was_there', r'(f16_f16\(d, a_desc, b_desc), 0\)', r'\1, 1)', 'EMU_DEVICE=h200'),
+        ('row_of_a_is_its_column', r'i / K, i % K\)', 'i % K, i / K)', 'EMU_DEVICE=h200'),
+        ('no_wait_for_the_product', r'wait_parity\(&acc_ready, 0\);', '', 'EMU_DEVICE=b200'),
+        ('quarter_of_another_warp', r'tmem_address\(warp \* 32, 0\)', '0', 'EMU_DEVICE=b200'),
+        ('b_for_a', r'f16<1>\(acc_tmem, a_desc, b_desc', 'f16<1>(acc_tmem, b_desc, b_desc', 'EMU_DEVICE=b200'),
+        ('never_given_back', r'tcgen05_dealloc<1>.*', ';', 'EMU_DEVICE=b200'),
+    ],
     'side/z2_tmem': [
         ('quarter_of_another_warp', r'tmem_address\(warp \* 32, 0\)', '0', '-n 10000'),
         ('no_wait_for_the_store', r'tcgen05_wait_st\(\);', '', '-n 10000'),
@@ -316,11 +329,12 @@ def mistakes_in(rung, source):
 
 
 def mutants(rung):
-    """[(name, text of the wrong kernel.cu or None when the place has changed, arguments)]"""
+    """[(name, text of the wrong kernel.cu or None when the place has changed, arguments, environment)]"""
     source, result = open(rung.path + '/kernel.cu').read(), []
     for name, pattern, replacement, words in mistakes_in(rung, source):
         text, places = re.subn(pattern, replacement, source)
-        result.append((name, text if places == 1 else None, words.split()))
+        env = dict(re.findall(r'(\w+)=(\S+)', words))
+        result.append((name, text if places == 1 else None, [word for word in words.split() if '=' not in word], env))
     return result
 
 

@@ -28,7 +28,7 @@ struct shape { int m, n, k; };
 
 struct rung {
     const char *name;
-    const char *dims;               /* the dimensions it has: "mnk", or "n" for a vector */
+    const char *dims;               /* the dimensions it has: "mnk", "n" for a vector, "" if it has none */
     struct shape multiple_of;       /* each dimension must be; 0: any size will do */
     struct shape at_most;           /* 0: DIM_MAX */
     struct shape ragged;            /* the default for checking: tiles cut short on every side, m != n != k */
@@ -211,6 +211,7 @@ static inline enum parsed check_sizes(const struct rung *rung, struct options *o
 static inline const char *shape_text(const struct rung *rung, struct shape s, char text[48])
 {
     int used = 0;
+    text[0] = 0;
     for (const char *d = rung->dims; *d; d++)
         used += sprintf(text + used, "%s%d", used ? "x" : "", *dim_of(&s, *d));
     return text;
@@ -233,10 +234,11 @@ static inline void print_help(const struct rung *rung)
            "  --check      check only\n"
            "  --bench      check, then time in both regimes beside the vendor's library\n"
            "  --json FILE  write the report to FILE too\n"
-           "  --help       this\n\n"
-           "Default shape: %s on a GPU, %s on an emulated one or with --check.\n"
-           "Exit status: 0 pass, 1 wrong result, 2 bad arguments, 3 CUDA error.\n",
-           shape_text(rung, rung->large, large), shape_text(rung, rung->ragged, ragged));
+           "  --help       this\n\n");
+    if (*rung->dims)
+        printf("Default shape: %s on a GPU, %s on an emulated one or with --check.\n",
+               shape_text(rung, rung->large, large), shape_text(rung, rung->ragged, ragged));
+    printf("Exit status: 0 pass, 1 wrong result, 2 bad arguments, 3 CUDA error.\n");
 }
 
 #endif

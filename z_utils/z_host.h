@@ -256,9 +256,9 @@ static inline int report(const struct run *run, const struct verdict *v, const s
         return EXIT_USAGE;
     }
     if (v->pass)
-        printf("PASS %s %s\n", run->rung->name, shape);
+        printf("PASS %s%s%s\n", run->rung->name, *shape ? " " : "", shape);
     else
-        printf("FAIL %s %s: %s\n", run->rung->name, shape, v->reason);
+        printf("FAIL %s%s%s: %s\n", run->rung->name, *shape ? " " : "", shape, v->reason);
     return v->pass ? EXIT_PASS : EXIT_WRONG;
 }
 
