@@ -30,6 +30,8 @@ struct mbarrier {
     uint32_t pending, expected; /* arrivals: of this phase, of each later one */
     int32_t tx;                 /* bytes still to come; negative when they came before they were announced */
     uint32_t from[16];          /* arrivals in this phase, by the CTA that made them */
+    uint64_t latest;            /* cycle of the latest of what this phase has had: what comes from another CTA is later */
+    uint64_t completed;         /* … and of the phase before this one: until then nobody knows that it is complete */
     bool dead;                  /* invalidated; kept, for copies that are under way may still come to it */
     struct race_point *race;    /* who is ordered before those that wait for it; NULL: nobody watches */
 };
@@ -140,12 +142,16 @@ static bool bad_count(const struct mbarrier *b, const struct blame *who, const c
 
 static void settle(struct mbarrier *b, uint64_t now)
 {
+    if (b->latest < now)
+        b->latest = now;
     if (b->pending == 0 && b->tx == 0) {
         b->phase++;
         b->pending = b->expected;
         memset(b->from, 0, sizeof b->from);
+        b->completed = b->latest;
+        b->latest = 0;
         race_point_phase(b->race);
-        split_wake(b->cta, b, now + RELEASE);
+        split_wake(b->cta, b, b->completed + RELEASE);
     }
     show(b);
 }
@@ -377,8 +383,10 @@ static bool test(struct warp *w, const struct instr *in, uint32_t mask, bool by_
             return false;
         }
         *complete |= (uint32_t)(parity != (b->phase & 1)) << i;
-        if (*complete >> i & 1 && b != *one)
+        if (*complete >> i & 1 && b != *one) {
+            w->now = w->now < b->completed ? b->completed : w->now;
             race_point_wait(w, in, b->race, in->sem == M_relaxed);
+        }
         same &= !*one || *one == b;
         *one = b;
     }
