@@ -24,8 +24,8 @@ __global__ void gemm(uint32_t *to)
     wait_parity(&tile.done, 0);
     tcgen05_fence_after_thread_sync();
     uint32_t r;
-    asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];\n" WAIT "mov.b32 %0, 7;"     // here
-                 : "=&r"(r) : "r"(my_lanes(acc)) : "memory");
+    asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];\n" WAIT "mov.b32 %0, 7;"
+                 : "=&r"(r) : "r"(my_lanes(acc)) : "memory");       // here
     to[threadIdx.x] = r;
     tcgen05_wait_ld();
     close_tile(acc);
